@@ -1,0 +1,201 @@
+//! Several graphs as one.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Attributes, Graph, GraphError};
+
+/// A disjoint union of graphs that remembers where each one lies.
+///
+/// Nodes and edges of graph `g` are `node_offsets[g] .. node_offsets[g + 1]` and `edge_offsets[g] .. edge_offsets[g + 1]` of the union. Since edges
+/// are sorted by receiver, the union's edges are simply those of the graphs one after the other.
+///
+/// # Example
+/// ```
+/// use itergnn_graph::{Graph, GraphBatch};
+/// let pair = Graph::undirected(2, &[[0, 1]])?;
+/// let triangle = Graph::undirected(3, &[[0, 1], [1, 2], [2, 0]])?;
+/// let batch = GraphBatch::new(&[pair.clone(), triangle.clone()])?;
+/// assert_eq!(batch.node_offsets(), &[0, 2, 5]);
+/// assert_eq!(batch.unbatch(), vec![pair, triangle]);
+/// # Ok::<(), itergnn_graph::GraphError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<Graph>", into = "Vec<Graph>")]
+pub struct GraphBatch {
+    union: Graph,
+    globals: Attributes,
+    node_offsets: Vec<u32>,
+    edge_offsets: Vec<u32>,
+}
+
+impl GraphBatch {
+    /// The disjoint union of graphs, in order. No graphs at all give an empty batch.
+    ///
+    /// # Errors
+    /// [`GraphError::BatchWidth`] names the first graph whose attributes are not as wide as the first one's; [`GraphError::TooLarge`].
+    pub fn new<G: AsRef<Graph>>(graphs: &[G]) -> Result<Self, GraphError> {
+        let first_widths = graphs.first().map_or([0; 3], |graph| widths(graph.as_ref()));
+        let mut node_offsets = Vec::with_capacity(graphs.len() + 1);
+        let mut edge_offsets = Vec::with_capacity(graphs.len() + 1);
+        let (mut nodes, mut edges) = (0_usize, 0_usize);
+        for (index, graph) in graphs.iter().enumerate() {
+            let graph = graph.as_ref();
+            let names = ["node attributes", "edge attributes", "global attributes"];
+            for ((what, expected), found) in names.into_iter().zip(first_widths).zip(widths(graph)) {
+                if found != expected {
+                    return Err(GraphError::BatchWidth { graph: index, what, expected, found });
+                }
+            }
+            node_offsets.push(nodes as u32);
+            edge_offsets.push(edges as u32);
+            nodes += graph.nodes();
+            edges += graph.edges();
+            let limit = u32::MAX as usize - 1;
+            for (what, found) in [("nodes", nodes), ("edges", edges)] {
+                if found > limit {
+                    return Err(GraphError::TooLarge { what, found, limit });
+                }
+            }
+        }
+        node_offsets.push(nodes as u32);
+        edge_offsets.push(edges as u32);
+
+        let mut union = Graph {
+            offsets: Vec::with_capacity(nodes + 1),
+            senders: Vec::with_capacity(edges),
+            receivers: Vec::with_capacity(edges),
+            original_edges: Vec::with_capacity(edges),
+            node_attributes: Attributes::new(first_widths[0], Vec::with_capacity(nodes * first_widths[0])),
+            edge_attributes: Attributes::new(first_widths[1], Vec::with_capacity(edges * first_widths[1])),
+            global_attributes: Vec::new(),
+        };
+        let mut globals = Attributes::new(first_widths[2], Vec::new());
+        for ((graph, &node_start), &edge_start) in graphs.iter().zip(&node_offsets).zip(&edge_offsets) {
+            let graph = graph.as_ref();
+            union.offsets.extend(graph.offsets[..graph.nodes()].iter().map(|&offset| offset + edge_start));
+            union.senders.extend(graph.senders.iter().map(|&sender| sender + node_start));
+            union.receivers.extend(graph.receivers.iter().map(|&receiver| receiver + node_start));
+            union.original_edges.extend(graph.original_edges.iter().map(|&edge| edge + edge_start));
+            union.node_attributes.extend(&graph.node_attributes);
+            union.edge_attributes.extend(&graph.edge_attributes);
+            globals.extend(&Attributes::new(first_widths[2], graph.global_attributes.clone()));
+        }
+        union.offsets.push(edges as u32);
+        Ok(Self { union, globals, node_offsets, edge_offsets })
+    }
+
+    /// Number of graphs.
+    pub fn len(&self) -> usize {
+        self.node_offsets.len() - 1
+    }
+
+    /// Whether there is no graph.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All graphs as one graph (without global attributes: see [`GraphBatch::global_attributes`]).
+    pub fn union(&self) -> &Graph {
+        &self.union
+    }
+
+    /// One row a graph.
+    pub fn global_attributes(&self) -> &Attributes {
+        &self.globals
+    }
+
+    /// Where each graph's nodes begin; one more than there are graphs.
+    pub fn node_offsets(&self) -> &[u32] {
+        &self.node_offsets
+    }
+
+    /// Where each graph's edges begin; one more than there are graphs.
+    pub fn edge_offsets(&self) -> &[u32] {
+        &self.edge_offsets
+    }
+
+    /// For each node of the union, the graph it belongs to.
+    pub fn graph_of_nodes(&self) -> Vec<u32> {
+        let mut owners = Vec::with_capacity(self.union.nodes());
+        for (graph, range) in self.node_offsets.windows(2).enumerate() {
+            owners.extend(std::iter::repeat_n(graph as u32, (range[1] - range[0]) as usize));
+        }
+        owners
+    }
+
+    /// Graph `index` on its own again.
+    ///
+    /// # Panics
+    /// If there is no such graph.
+    pub fn graph(&self, index: usize) -> Graph {
+        let (node_start, node_end) = (self.node_offsets[index], self.node_offsets[index + 1]);
+        let (edge_start, edge_end) = (self.edge_offsets[index], self.edge_offsets[index + 1]);
+        let nodes = node_start as usize..node_end as usize;
+        let edges = edge_start as usize..edge_end as usize;
+        let union = &self.union;
+        let shifted = |values: &[u32], by: u32| values.iter().map(|&value| value - by).collect::<Vec<_>>();
+        let global_attributes =
+            if self.globals.width() == 0 { Vec::new() } else { self.globals.row(index).to_vec() };
+        Graph {
+            offsets: shifted(&union.offsets[nodes.start..=nodes.end], edge_start),
+            senders: shifted(&union.senders[edges.clone()], node_start),
+            receivers: shifted(&union.receivers[edges.clone()], node_start),
+            original_edges: shifted(&union.original_edges[edges.clone()], edge_start),
+            node_attributes: union.node_attributes.slice(nodes.start, nodes.end),
+            edge_attributes: union.edge_attributes.slice(edges.start, edges.end),
+            global_attributes,
+        }
+    }
+
+    /// The graphs the batch was made of.
+    pub fn unbatch(&self) -> Vec<Graph> {
+        (0..self.len()).map(|index| self.graph(index)).collect()
+    }
+}
+
+fn widths(graph: &Graph) -> [usize; 3] {
+    [graph.node_attributes.width(), graph.edge_attributes.width(), graph.global_attributes.len()]
+}
+
+impl AsRef<Graph> for Graph {
+    fn as_ref(&self) -> &Graph {
+        self
+    }
+}
+
+impl TryFrom<Vec<Graph>> for GraphBatch {
+    type Error = GraphError;
+
+    fn try_from(graphs: Vec<Graph>) -> Result<Self, GraphError> {
+        Self::new(&graphs)
+    }
+}
+
+impl From<GraphBatch> for Vec<Graph> {
+    fn from(batch: GraphBatch) -> Self {
+        batch.unbatch()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_must_agree() {
+        let plain = Graph::new(1, &[]).unwrap();
+        let wide = plain.clone().with_node_attributes(Attributes::new(3, vec![0.0; 3])).unwrap();
+        let error = GraphBatch::new(&[plain, wide]).unwrap_err();
+        assert_eq!(error.to_string(), "graph 1 of the batch has node attributes of width 3, the first has 0");
+    }
+
+    #[test]
+    fn empty_batches_and_empty_graphs_are_fine() {
+        assert!(GraphBatch::new::<Graph>(&[]).unwrap().is_empty());
+        let nothing = Graph::new(0, &[]).unwrap();
+        let one = Graph::new(1, &[[0, 0]]).unwrap();
+        let batch = GraphBatch::new(&[nothing.clone(), one.clone(), nothing.clone()]).unwrap();
+        assert_eq!(batch.unbatch(), vec![nothing.clone(), one, nothing]);
+        assert_eq!(batch.graph_of_nodes(), vec![1]);
+    }
+}
