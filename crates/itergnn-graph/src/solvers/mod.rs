@@ -1,0 +1,19 @@
+//! Exact solvers: what the networks are judged by.
+//!
+//! | question | solver |
+//! |---|---|
+//! | shortest path, non-negative weights | [`dijkstra`], [`bidirectional`] |
+//! | shortest path, any weights | [`bellman_ford`] |
+//! | fewest edges | [`bfs`] |
+//! | shortest path on a grid | [`grid`] |
+//! | connected components | [`components`] |
+//! | eccentricity, hop diameter | [`diameter`] |
+//! | optimal round trip, with proof | `tsp` |
+
+pub mod bellman_ford;
+pub mod bfs;
+pub mod bidirectional;
+pub mod components;
+pub mod diameter;
+pub mod dijkstra;
+pub mod grid;
