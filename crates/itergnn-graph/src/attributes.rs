@@ -105,10 +105,10 @@ impl Attributes {
         Self { width: self.width, values }
     }
 
-    /// Adds the rows of `other`, which must be as wide.
-    pub(crate) fn extend(&mut self, other: &Self) {
-        debug_assert_eq!(self.width, other.width);
-        self.values.extend_from_slice(&other.values);
+    /// Adds whole rows.
+    pub(crate) fn extend(&mut self, values: &[f32]) {
+        debug_assert!(values.len().is_multiple_of(self.width.max(1)));
+        self.values.extend_from_slice(values);
     }
 
     /// Checks that there is a row for each of `expected` things and that every number is finite.

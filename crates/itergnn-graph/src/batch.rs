@@ -34,18 +34,12 @@ impl GraphBatch {
     /// # Errors
     /// [`GraphError::BatchWidth`] names the first graph whose attributes are not as wide as the first one's; [`GraphError::TooLarge`].
     pub fn new<G: AsRef<Graph>>(graphs: &[G]) -> Result<Self, GraphError> {
-        let first_widths = graphs.first().map_or([0; 3], |graph| widths(graph.as_ref()));
+        let batch_widths = common_widths(graphs)?;
         let mut node_offsets = Vec::with_capacity(graphs.len() + 1);
         let mut edge_offsets = Vec::with_capacity(graphs.len() + 1);
         let (mut nodes, mut edges) = (0_usize, 0_usize);
-        for (index, graph) in graphs.iter().enumerate() {
+        for graph in graphs {
             let graph = graph.as_ref();
-            let names = ["node attributes", "edge attributes", "global attributes"];
-            for ((what, expected), found) in names.into_iter().zip(first_widths).zip(widths(graph)) {
-                if found != expected {
-                    return Err(GraphError::BatchWidth { graph: index, what, expected, found });
-                }
-            }
             node_offsets.push(nodes as u32);
             edge_offsets.push(edges as u32);
             nodes += graph.nodes();
@@ -65,20 +59,20 @@ impl GraphBatch {
             senders: Vec::with_capacity(edges),
             receivers: Vec::with_capacity(edges),
             original_edges: Vec::with_capacity(edges),
-            node_attributes: Attributes::new(first_widths[0], Vec::with_capacity(nodes * first_widths[0])),
-            edge_attributes: Attributes::new(first_widths[1], Vec::with_capacity(edges * first_widths[1])),
+            node_attributes: Attributes::new(batch_widths[0], Vec::with_capacity(nodes * batch_widths[0])),
+            edge_attributes: Attributes::new(batch_widths[1], Vec::with_capacity(edges * batch_widths[1])),
             global_attributes: Vec::new(),
         };
-        let mut globals = Attributes::new(first_widths[2], Vec::new());
+        let mut globals = Attributes::new(batch_widths[2], Vec::new());
         for ((graph, &node_start), &edge_start) in graphs.iter().zip(&node_offsets).zip(&edge_offsets) {
             let graph = graph.as_ref();
             union.offsets.extend(graph.offsets[..graph.nodes()].iter().map(|&offset| offset + edge_start));
             union.senders.extend(graph.senders.iter().map(|&sender| sender + node_start));
             union.receivers.extend(graph.receivers.iter().map(|&receiver| receiver + node_start));
             union.original_edges.extend(graph.original_edges.iter().map(|&edge| edge + edge_start));
-            union.node_attributes.extend(&graph.node_attributes);
-            union.edge_attributes.extend(&graph.edge_attributes);
-            globals.extend(&Attributes::new(first_widths[2], graph.global_attributes.clone()));
+            union.node_attributes.extend(graph.node_attributes.values());
+            union.edge_attributes.extend(graph.edge_attributes.values());
+            globals.extend(&graph.global_attributes);
         }
         union.offsets.push(edges as u32);
         Ok(Self { union, globals, node_offsets, edge_offsets })
@@ -134,8 +128,7 @@ impl GraphBatch {
         let edges = edge_start as usize..edge_end as usize;
         let union = &self.union;
         let shifted = |values: &[u32], by: u32| values.iter().map(|&value| value - by).collect::<Vec<_>>();
-        let global_attributes =
-            if self.globals.width() == 0 { Vec::new() } else { self.globals.row(index).to_vec() };
+        let global_attributes = if self.globals.width() == 0 { Vec::new() } else { self.globals.row(index).to_vec() };
         Graph {
             offsets: shifted(&union.offsets[nodes.start..=nodes.end], edge_start),
             senders: shifted(&union.senders[edges.clone()], node_start),
@@ -153,8 +146,28 @@ impl GraphBatch {
     }
 }
 
-fn widths(graph: &Graph) -> [usize; 3] {
-    [graph.node_attributes.width(), graph.edge_attributes.width(), graph.global_attributes.len()]
+/// The widths of node, edge and global attributes that all graphs share.
+///
+/// A graph without edges need not know how wide its edge attributes would be (a file cannot tell), and likewise one without nodes.
+fn common_widths<G: AsRef<Graph>>(graphs: &[G]) -> Result<[usize; 3], GraphError> {
+    let columns = |graph: &Graph| {
+        let (node, edge) = (graph.node_attributes.width(), graph.edge_attributes.width());
+        let known = [graph.nodes() > 0 || node > 0, graph.edges() > 0 || edge > 0, true];
+        ([node, edge, graph.global_attributes.len()], known)
+    };
+    let mut common = [None; 3];
+    for (index, graph) in graphs.iter().enumerate() {
+        let (widths, known) = columns(graph.as_ref());
+        for (column, what) in ["node attributes", "edge attributes", "global attributes"].into_iter().enumerate() {
+            let found = widths[column];
+            let expected = common[column].unwrap_or(found);
+            if known[column] && found != expected {
+                return Err(GraphError::BatchWidth { graph: index, what, expected, found });
+            }
+            common[column] = common[column].or(known[column].then_some(found));
+        }
+    }
+    Ok(common.map(Option::unwrap_or_default))
 }
 
 impl AsRef<Graph> for Graph {
@@ -187,6 +200,14 @@ mod tests {
         let wide = plain.clone().with_node_attributes(Attributes::new(3, vec![0.0; 3])).unwrap();
         let error = GraphBatch::new(&[plain, wide]).unwrap_err();
         assert_eq!(error.to_string(), "graph 1 of the batch has node attributes of width 3, the first has 0");
+    }
+
+    #[test]
+    fn a_graph_without_edges_fits_in_any_batch() {
+        let alone = Graph::new(1, &[]).unwrap();
+        let pair = Graph::new(2, &[[0, 1]]).unwrap().with_edge_attributes(Attributes::new(1, vec![2.0])).unwrap();
+        let batch = GraphBatch::new(&[alone, pair]).unwrap();
+        assert_eq!(batch.union().edge_attributes(), &Attributes::new(1, vec![2.0]));
     }
 
     #[test]

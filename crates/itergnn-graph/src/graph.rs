@@ -233,6 +233,9 @@ struct GraphRecord {
     edges: Vec<[u32; 2]>,
     #[serde(default)]
     edge_attributes: Attributes,
+    /// Only where there are no edges to tell it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    edge_attribute_width: Option<usize>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     global_attributes: Vec<f32>,
 }
@@ -248,17 +251,23 @@ impl TryFrom<GraphRecord> for Graph {
             return Err(GraphError::Parameter { what: "nodes", why });
         }
         record.node_attributes.check("node attributes", nodes)?;
+        let edge_attributes = match record.edge_attribute_width {
+            Some(width) if record.edge_attributes.is_empty() => Attributes::new(width, Vec::new()),
+            _ => record.edge_attributes,
+        };
         Self::new(nodes, &record.edges)?
             .with_node_attributes(record.node_attributes)?
-            .with_edge_attributes(record.edge_attributes)?
+            .with_edge_attributes(edge_attributes)?
             .with_global_attributes(record.global_attributes)
     }
 }
 
 impl From<Graph> for GraphRecord {
     fn from(graph: Graph) -> Self {
+        let edge_width = graph.edge_attributes.width();
         Self {
             nodes: Some(graph.nodes()),
+            edge_attribute_width: (graph.edges() == 0 && edge_width > 0).then_some(edge_width),
             edges: graph.edge_list(),
             edge_attributes: graph.edge_attributes_in_original_order(),
             node_attributes: graph.node_attributes,

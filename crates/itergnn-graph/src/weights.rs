@@ -37,11 +37,7 @@ impl EdgeWeights {
     /// [`GraphError::Weight`] or [`GraphError::RowCount`].
     pub fn new(graph: &Graph, weights: Vec<f64>) -> Result<Self, GraphError> {
         if weights.len() != graph.edges() {
-            return Err(GraphError::RowCount {
-                what: "edge weights",
-                expected: graph.edges(),
-                found: weights.len(),
-            });
+            return Err(GraphError::RowCount { what: "edge weights", expected: graph.edges(), found: weights.len() });
         }
         match weights.iter().position(|&weight| !(weight.is_finite() && weight >= 0.0)) {
             Some(at) => Err(GraphError::Weight { edge: graph.original_edges()[at] as usize, value: weights[at] }),
