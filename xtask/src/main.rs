@@ -1,1 +1,41 @@
-fn main() {}
+//! Development tasks. `cargo xtask check` runs what CI runs, in the same order.
+
+mod architecture;
+mod check;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  check          everything CI runs: architecture, formatting, lints, documentation, tests
+  architecture   which crate may depend on which (see docs/architecture.md)
+  lint           formatting, clippy and documentation, warnings denied
+  test           all tests";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1).unwrap_or_default();
+    let outcome = match task.as_str() {
+        "check" => check::everything(),
+        "architecture" => architecture::check(),
+        "lint" => check::lint(),
+        "test" => check::test(),
+        _ => {
+            say(USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            say(&format!("xtask {task}: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Tells the developer something, beside the output of the tools that run.
+#[expect(clippy::print_stderr, reason = "talking to the developer is what this program is for")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}

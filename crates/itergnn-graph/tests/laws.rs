@@ -43,7 +43,7 @@ fn generated() -> impl Strategy<Value = Graph> {
 }
 
 fn weights(graph: &Graph) -> EdgeWeights {
-    EdgeWeights::from_attribute(graph, 0).unwrap()
+    EdgeWeights::from_attribute(graph, 0).expect("weights are not negative")
 }
 
 fn close(a: f64, b: f64) -> bool {
