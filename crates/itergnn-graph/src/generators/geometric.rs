@@ -41,26 +41,41 @@ fn knn_in<const AXES: usize>(
     k: usize,
     rng: &mut impl Rng,
 ) -> Result<Graph, GraphError> {
-    type Site<const AXES: usize> = rstar::primitives::GeomWithData<[f64; AXES], u32>;
     let mut points = vec![[0.0; AXES]; nodes];
     for point in &mut points {
         point[..dimension].fill_with(|| rng.random::<f64>());
     }
+    let positions = points.iter().flat_map(|point| point[..dimension].iter().map(|&value| value as f32)).collect();
+    nearest_neighbours(&points, k)?.with_node_attributes(Attributes::new(dimension, positions))
+}
+
+/// Edges from each of the given points to its k nearest others (all others where there are fewer), nearest first.
+///
+/// # Errors
+/// [`GraphError::NotFinite`] names a point that is not a point.
+///
+/// # Panics
+/// If `AXES` is 1: give points on a line a second coordinate of 0.
+///
+/// # Complexity
+/// O(n log n + n k), with an R*-tree.
+pub fn nearest_neighbours<const AXES: usize>(points: &[[f64; AXES]], k: usize) -> Result<Graph, GraphError> {
+    type Site<const AXES: usize> = rstar::primitives::GeomWithData<[f64; AXES], u32>;
+    check_points(points)?;
     let sites = points.iter().zip(0..).map(|(&point, node)| Site::new(point, node)).collect();
     let index = RTree::bulk_load(sites);
-    let degree = k.min(nodes.saturating_sub(1));
-    let mut edges = Vec::with_capacity(nodes * degree);
-    for (centre, point) in (0..).zip(&points) {
+    let degree = k.min(points.len().saturating_sub(1));
+    let mut edges = Vec::with_capacity(points.len() * degree);
+    for (centre, point) in (0..).zip(points) {
         let others = index.nearest_neighbor_iter(*point).map(|site| site.data).filter(|&node| node != centre);
         edges.extend(others.take(degree).map(|neighbour| [centre, neighbour]));
     }
-    let positions = points.iter().flat_map(|point| point[..dimension].iter().map(|&value| value as f32)).collect();
-    Graph::new(nodes, &edges)?.with_node_attributes(Attributes::new(dimension, positions))
+    Graph::new(points.len(), &edges)
 }
 
 /// PL(n): the Delaunay triangulation of n uniform points in the unit square, both directions.
 ///
-/// Fewer than three points, or points on one line, are joined in a row. The positions are left in the node attributes, two columns.
+/// The positions are left in the node attributes, two columns.
 ///
 /// # Errors
 /// [`GraphError::TooLarge`].
@@ -71,22 +86,23 @@ fn knn_in<const AXES: usize>(
 /// # Paper
 /// Appendix, properties of graph generators; the paper takes d = 2.
 pub fn planar(nodes: usize, rng: &mut impl Rng) -> Result<Graph, GraphError> {
-    let points: Vec<Point> = (0..nodes).map(|_| Point { x: rng.random(), y: rng.random() }).collect();
-    let positions = points.iter().flat_map(|point| [point.x as f32, point.y as f32]).collect();
-    Graph::new(nodes, &delaunay_edges(&points))?.with_node_attributes(Attributes::new(2, positions))
+    let points: Vec<[f64; 2]> = (0..nodes).map(|_| [rng.random(), rng.random()]).collect();
+    let positions = points.iter().flatten().map(|&value| value as f32).collect();
+    delaunay(&points)?.with_node_attributes(Attributes::new(2, positions))
 }
 
-/// Both directions of every edge of the triangulation.
-fn delaunay_edges(points: &[Point]) -> Vec<[u32; 2]> {
-    let found = triangulate(points);
+/// The Delaunay triangulation of the given points, both directions. Fewer than three points, or points on one line, are joined in a row.
+///
+/// # Errors
+/// [`GraphError::NotFinite`] names a point that is not a point.
+///
+/// # Complexity
+/// O(n log n).
+pub fn delaunay(points: &[[f64; 2]]) -> Result<Graph, GraphError> {
+    check_points(points)?;
+    let sites: Vec<Point> = points.iter().map(|&[x, y]| Point { x, y }).collect();
+    let found = triangulate(&sites);
     let mut edges = Vec::with_capacity(found.triangles.len() + 2 * found.hull.len());
-    if found.triangles.is_empty() {
-        let mut order: Vec<u32> = (0..points.len() as u32).collect();
-        let key = |node: u32| (points[node as usize].x, points[node as usize].y);
-        order.sort_by(|&a, &b| key(a).0.total_cmp(&key(b).0).then(key(a).1.total_cmp(&key(b).1)));
-        edges.extend(order.windows(2).flat_map(|pair| [[pair[0], pair[1]], [pair[1], pair[0]]]));
-        return edges;
-    }
     for (halfedge, &start) in found.triangles.iter().enumerate() {
         let end = found.triangles[next_halfedge(halfedge)];
         edges.push([start as u32, end as u32]);
@@ -95,7 +111,24 @@ fn delaunay_edges(points: &[Point]) -> Vec<[u32; 2]> {
             edges.push([end as u32, start as u32]);
         }
     }
-    edges
+    if found.triangles.is_empty() {
+        let mut order: Vec<u32> = (0..points.len() as u32).collect();
+        order.sort_by(|&a, &b| {
+            let ([ax, ay], [bx, by]) = (points[a as usize], points[b as usize]);
+            ax.total_cmp(&bx).then(ay.total_cmp(&by))
+        });
+        edges.extend(order.windows(2).flat_map(|pair| [[pair[0], pair[1]], [pair[1], pair[0]]]));
+    }
+    Graph::new(points.len(), &edges)
+}
+
+fn check_points<const AXES: usize>(points: &[[f64; AXES]]) -> Result<(), GraphError> {
+    for (row, point) in points.iter().enumerate() {
+        if let Some(column) = point.iter().position(|value| !value.is_finite()) {
+            return Err(GraphError::NotFinite { what: "points", row, column, value: point[column] });
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -151,8 +184,9 @@ mod tests {
 
     #[test]
     fn degenerate_points_are_joined_in_a_row() {
-        let sites = [(0.5, 0.0), (0.1, 0.0), (0.9, 0.0)].map(|(x, y)| Point { x, y });
-        assert_eq!(delaunay_edges(&sites), vec![[1, 0], [0, 1], [0, 2], [2, 0]]);
+        let row = delaunay(&[[0.5, 0.0], [0.1, 0.0], [0.9, 0.0]]).unwrap();
+        assert_eq!(row.edge_list(), vec![[1, 0], [0, 1], [0, 2], [2, 0]]);
+        assert!(delaunay(&[[0.5, f64::NAN]]).is_err());
         assert_eq!(planar(2, &mut rng::seeded(5)).unwrap().edges(), 2);
         assert_eq!(planar(0, &mut rng::seeded(5)).unwrap().nodes(), 0);
     }

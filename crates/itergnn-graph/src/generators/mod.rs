@@ -14,7 +14,7 @@ mod structured;
 
 pub use choice::Generator;
 pub use erdos_renyi::erdos_renyi;
-pub use geometric::{knn, planar};
+pub use geometric::{delaunay, knn, nearest_neighbours, planar};
 pub use lobster::lobster;
 pub use random_tree::tree;
 pub use regular::regular;
