@@ -1,1 +1,41 @@
-//! Placeholder while the crate is laid out.
+//! Layers, the homogeneous prior, controllers and models of iterative homogeneous graph neural networks, on Burn.
+//!
+//! This is the plain path: every module in basic tensor operations and a handful of custom segment operations, written to be
+//! right, readable and complete. Faster paths are compared with it. It does not train, read files of graphs or know tasks.
+//!
+//! ```
+//! use burn::tensor::{Device, Tensor};
+//! use itergnn_graph::{Attributes, Graph};
+//! use itergnn_nn::layers::{LayerConfig, LayerKind, MessagePassing};
+//! use itergnn_nn::{GraphTensors, InitRng};
+//!
+//! let device = Device::flex();
+//! let line = Graph::undirected(3, &[[0, 1], [1, 2]])?
+//!     .with_node_attributes(Attributes::new(2, vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0]))?
+//!     .with_edge_attributes(Attributes::new(1, vec![1.0; 4]))?;
+//! let graph = GraphTensors::from_graph(&line, &device);
+//! let layer = LayerConfig::new(LayerKind::Path, 2, 8, 1).init(&device, &mut InitRng::new(0))?;
+//! let hidden = layer.forward(&graph, graph.node_attributes(), Tensor::zeros([3, 8], &device));
+//! assert_eq!(hidden.dims(), [3, 8]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod activation;
+mod batch;
+mod error;
+pub mod homogeneous;
+mod init;
+pub mod layers;
+mod mlp;
+pub mod ops;
+mod self_loops;
+mod structure;
+
+pub use activation::{Activation, LEAKY_SLOPE};
+pub use batch::GraphTensors;
+pub use error::Error;
+pub use homogeneous::{HomoMlp, NormWrapped, homogenise};
+pub use init::InitRng;
+pub use layers::{Layer, LayerConfig, LayerKind, MessagePassing};
+pub use mlp::{Mlp, MlpConfig};
+pub use structure::GraphStructure;

@@ -1,0 +1,277 @@
+//! The custom operations as a Burn backend extension: Flex runs the kernels, Autodiff records their backward.
+
+use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
+use burn::backend::autodiff::grads::Gradients;
+use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
+use burn::backend::tensor::FloatTensor;
+use burn::backend::{Autodiff, Backend, Flex, TensorMetadata, backend_extension};
+use burn::tensor::{DType, TensorData};
+
+use super::kernels::{self, Extreme, Real};
+use super::segments::Segments;
+
+/// An operation on one `[rows, width]` tensor.
+#[derive(Clone, Debug)]
+pub enum UnaryOperation {
+    /// Sum of the rows of each segment.
+    Sum(Segments),
+    /// Mean of the rows of each segment.
+    Mean(Segments),
+    /// Extreme of the rows of each segment.
+    Extreme(Segments, Extreme),
+    /// Softmax within each segment.
+    Softmax(Segments),
+    /// Scores with their scale removed, within each segment.
+    RangeNormalise(Segments),
+    /// Sparsemax within each segment.
+    Sparsemax(Segments),
+    /// LeakyReLU with the given slope, element by element.
+    LeakyRelu(f64),
+}
+
+impl UnaryOperation {
+    /// The number of rows the operation gives for `rows` rows.
+    fn output_rows(&self, rows: usize) -> usize {
+        match self {
+            Self::Sum(segments) | Self::Mean(segments) | Self::Extreme(segments, _) => segments.len(),
+            _ => rows,
+        }
+    }
+
+    /// The number of rows of the input, given the rows of the output.
+    fn input_rows(&self, rows: usize) -> usize {
+        match self {
+            Self::Sum(segments) | Self::Mean(segments) | Self::Extreme(segments, _) => segments.rows(),
+            _ => rows,
+        }
+    }
+
+    /// Whether the backward pass reads the input.
+    fn keeps_input(&self) -> bool {
+        matches!(self, Self::Extreme(..) | Self::RangeNormalise(_) | Self::LeakyRelu(_))
+    }
+
+    /// Whether the backward pass reads the output.
+    fn keeps_output(&self) -> bool {
+        matches!(self, Self::Extreme(..) | Self::Softmax(_) | Self::RangeNormalise(_) | Self::Sparsemax(_))
+    }
+
+    fn forward<F: Real>(&self, input: &[F], width: usize) -> Vec<F> {
+        match self {
+            Self::Sum(segments) => kernels::sum(input, segments, width),
+            Self::Mean(segments) => kernels::mean(input, segments, width),
+            Self::Extreme(segments, which) => kernels::extreme(input, segments, width, *which),
+            Self::Softmax(segments) => kernels::softmax(input, segments, width),
+            Self::RangeNormalise(segments) => kernels::range_normalise(input, segments, width),
+            Self::Sparsemax(segments) => kernels::sparsemax(input, segments, width),
+            Self::LeakyRelu(slope) => kernels::leaky_relu(input, F::of(*slope)),
+        }
+    }
+
+    fn backward<F: Real>(&self, input: &[F], output: &[F], gradient: &[F], width: usize) -> Vec<F> {
+        match self {
+            Self::Sum(segments) => kernels::broadcast(gradient, segments, width, |_| F::of(1.0)),
+            Self::Mean(segments) => {
+                kernels::broadcast(gradient, segments, width, |length| F::of(1.0) / F::of(length as f64))
+            }
+            Self::Extreme(segments, _) => kernels::extreme_backward(input, output, gradient, segments, width),
+            Self::Softmax(segments) => kernels::softmax_backward(output, gradient, segments, width),
+            Self::RangeNormalise(segments) => {
+                kernels::range_normalise_backward(input, output, gradient, segments, width)
+            }
+            Self::Sparsemax(segments) => kernels::sparsemax_backward(output, gradient, segments, width),
+            Self::LeakyRelu(slope) => kernels::leaky_relu_backward(input, gradient, F::of(*slope)),
+        }
+    }
+}
+
+/// The custom operations of this crate; implemented for Flex and for autodiff over it.
+#[backend_extension(Flex, Autodiff)]
+pub trait GraphBackend: Backend {
+    /// Runs `operation` on a `[rows, width]` tensor.
+    fn unary(input: FloatTensor<Self>, operation: UnaryOperation) -> FloatTensor<Self>;
+
+    /// `max(kept, candidate)` where the segment has rows, `kept` elsewhere.
+    fn keep_max(kept: FloatTensor<Self>, candidate: FloatTensor<Self>, segments: Segments) -> FloatTensor<Self>;
+}
+
+/// The backward kernels of [`GraphBackend`].
+///
+/// A trait of its own, because the recorded step is generic over the backend it runs on, while autodiff itself, which
+/// differentiates once, has no use for them.
+pub trait GraphGradient: GraphBackend {
+    /// The gradient of [`unary`](GraphBackend::unary) with respect to its input; `input` and `output` where the operation keeps them.
+    fn unary_backward(
+        input: Option<FloatTensor<Self>>,
+        output: Option<FloatTensor<Self>>,
+        gradient: FloatTensor<Self>,
+        operation: UnaryOperation,
+    ) -> FloatTensor<Self>;
+
+    /// The gradients of [`keep_max`](GraphBackend::keep_max) with respect to `kept` and `candidate`.
+    fn keep_max_backward(
+        kept: FloatTensor<Self>,
+        candidate: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        segments: Segments,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>);
+}
+
+/// An element type the kernels run on.
+trait FlexElement: Real + burn::tensor::Element {
+    /// The elements of a contiguous tensor of this type.
+    fn elements(tensor: &FloatTensor<Flex>) -> &[Self];
+}
+
+macro_rules! flex_element {
+    ($float:ty) => {
+        impl FlexElement for $float {
+            fn elements(tensor: &FloatTensor<Flex>) -> &[Self] {
+                tensor
+                    .as_slice()
+                    .expect("the tensor is contiguous and all tensors of an operation share one float type")
+            }
+        }
+    };
+}
+flex_element!(f32);
+flex_element!(f64);
+
+/// Runs `$body` with `$float` standing for the element type of `$tensor`.
+macro_rules! with_float {
+    ($tensor:expr, $float:ident => $body:expr) => {
+        match $tensor.dtype() {
+            DType::F32 => {
+                type $float = f32;
+                $body
+            }
+            DType::F64 => {
+                type $float = f64;
+                $body
+            }
+            other => panic!("graph operations support f32 and f64 tensors, found {other:?}"),
+        }
+    };
+}
+
+fn tensor<F: FlexElement>(values: Vec<F>, rows: usize, width: usize) -> FloatTensor<Flex> {
+    FloatTensor::<Flex>::from_data(TensorData::new(values, [rows, width]))
+}
+
+impl GraphBackend for Flex {
+    fn unary(input: FloatTensor<Self>, operation: UnaryOperation) -> FloatTensor<Self> {
+        let input = input.to_contiguous();
+        let [rows, width] = input.shape().dims();
+        with_float!(input, F => {
+            tensor(operation.forward(F::elements(&input), width), operation.output_rows(rows), width)
+        })
+    }
+
+    fn keep_max(kept: FloatTensor<Self>, candidate: FloatTensor<Self>, segments: Segments) -> FloatTensor<Self> {
+        let (kept, candidate) = (kept.to_contiguous(), candidate.to_contiguous());
+        let [rows, width] = kept.shape().dims();
+        with_float!(kept, F => {
+            tensor(kernels::keep_max(F::elements(&kept), F::elements(&candidate), &segments, width), rows, width)
+        })
+    }
+}
+
+impl GraphGradient for Flex {
+    fn unary_backward(
+        input: Option<FloatTensor<Self>>,
+        output: Option<FloatTensor<Self>>,
+        gradient: FloatTensor<Self>,
+        operation: UnaryOperation,
+    ) -> FloatTensor<Self> {
+        let gradient = gradient.to_contiguous();
+        let (input, output) = (input.map(|tensor| tensor.to_contiguous()), output.map(|tensor| tensor.to_contiguous()));
+        let [rows, width] = gradient.shape().dims();
+        with_float!(gradient, F => {
+            let input = input.as_ref().map_or(&[][..], F::elements);
+            let output = output.as_ref().map_or(&[][..], F::elements);
+            let result = operation.backward(input, output, F::elements(&gradient), width);
+            tensor(result, operation.input_rows(rows), width)
+        })
+    }
+
+    fn keep_max_backward(
+        kept: FloatTensor<Self>,
+        candidate: FloatTensor<Self>,
+        gradient: FloatTensor<Self>,
+        segments: Segments,
+    ) -> (FloatTensor<Self>, FloatTensor<Self>) {
+        let (kept, candidate, gradient) = (kept.to_contiguous(), candidate.to_contiguous(), gradient.to_contiguous());
+        let [rows, width] = kept.shape().dims();
+        with_float!(kept, F => {
+            let (kept, candidate, gradient) = (F::elements(&kept), F::elements(&candidate), F::elements(&gradient));
+            let (to_kept, to_candidate) = kernels::keep_max_backward(kept, candidate, gradient, &segments, width);
+            (tensor(to_kept, rows, width), tensor(to_candidate, rows, width))
+        })
+    }
+}
+
+/// The recorded backward step of [`GraphBackend::unary`].
+#[derive(Debug)]
+struct UnaryStep;
+
+impl<B: GraphGradient> Backward<B, 1> for UnaryStep {
+    type State = (Option<FloatTensor<B>>, Option<FloatTensor<B>>, UnaryOperation);
+
+    fn backward(self, ops: Ops<Self::State, 1>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let (input, output, operation) = ops.state;
+        let gradient = grads.consume::<B>(&ops.node);
+        let [parent] = ops.parents;
+        if let Some(parent) = parent {
+            grads.register::<B>(parent.id, B::unary_backward(input, output, gradient, operation));
+        }
+    }
+}
+
+/// The recorded backward step of [`GraphBackend::keep_max`].
+#[derive(Debug)]
+struct KeepMaxStep;
+
+impl<B: GraphGradient> Backward<B, 2> for KeepMaxStep {
+    type State = (FloatTensor<B>, FloatTensor<B>, Segments);
+
+    fn backward(self, ops: Ops<Self::State, 2>, grads: &mut Gradients, _checkpointer: &mut Checkpointer) {
+        let (kept, candidate, segments) = ops.state;
+        let gradient = grads.consume::<B>(&ops.node);
+        let (to_kept, to_candidate) = B::keep_max_backward(kept, candidate, gradient, segments);
+        let [kept, candidate] = ops.parents;
+        if let Some(parent) = kept {
+            grads.register::<B>(parent.id, to_kept);
+        }
+        if let Some(parent) = candidate {
+            grads.register::<B>(parent.id, to_candidate);
+        }
+    }
+}
+
+impl<B: GraphGradient, C: CheckpointStrategy> GraphBackend for Autodiff<B, C> {
+    fn unary(input: FloatTensor<Self>, operation: UnaryOperation) -> FloatTensor<Self> {
+        match UnaryStep.prepare::<C>([input.node()]).compute_bound().stateful() {
+            OpsKind::Tracked(step) => {
+                let input = input.into_primitive();
+                let kept_input = operation.keeps_input().then(|| input.clone());
+                let output = B::unary(input, operation.clone());
+                let kept_output = operation.keeps_output().then(|| output.clone());
+                step.finish((kept_input, kept_output, operation), output)
+            }
+            OpsKind::UnTracked(step) => step.finish(B::unary(input.into_primitive(), operation)),
+        }
+    }
+
+    fn keep_max(kept: FloatTensor<Self>, candidate: FloatTensor<Self>, segments: Segments) -> FloatTensor<Self> {
+        match KeepMaxStep.prepare::<C>([kept.node(), candidate.node()]).compute_bound().stateful() {
+            OpsKind::Tracked(step) => {
+                let (kept, candidate) = (kept.into_primitive(), candidate.into_primitive());
+                let output = B::keep_max(kept.clone(), candidate.clone(), segments.clone());
+                step.finish((kept, candidate, segments), output)
+            }
+            OpsKind::UnTracked(step) => {
+                step.finish(B::keep_max(kept.into_primitive(), candidate.into_primitive(), segments))
+            }
+        }
+    }
+}
