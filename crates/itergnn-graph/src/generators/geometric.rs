@@ -1,8 +1,9 @@
 //! Graphs of random points: nearest neighbours and triangulations.
 
-use delaunator::{EMPTY, Point, next_halfedge, triangulate};
+use delaunator::{EMPTY, next_halfedge, triangulate};
+use nabo::{KDTree, NotNan, Point};
 use rand::{Rng, RngExt};
-use rstar::RTree;
+use rayon::prelude::*;
 
 use crate::{Attributes, Graph, GraphError};
 
@@ -17,17 +18,16 @@ const MAX_DIMENSION: usize = 4;
 /// [`GraphError::Parameter`] unless the dimension is 1 to 4.
 ///
 /// # Complexity
-/// O(n log n + n k), with an R*-tree.
+/// O(n log n + n k), with a kd-tree, the queries in parallel.
 ///
 /// # Paper
 /// Appendix, properties of graph generators; the paper takes d = 1 and k = 8.
 pub fn knn(nodes: usize, dimension: usize, k: usize, rng: &mut impl Rng) -> Result<Graph, GraphError> {
     match dimension {
-        // The R*-tree wants at least two axes; a second one that is always 0 changes no distance.
-        1 => knn_in::<2>(nodes, 1, k, rng),
-        2 => knn_in::<2>(nodes, 2, k, rng),
-        3 => knn_in::<3>(nodes, 3, k, rng),
-        4 => knn_in::<4>(nodes, 4, k, rng),
+        1 => knn_in::<1>(nodes, k, rng),
+        2 => knn_in::<2>(nodes, k, rng),
+        3 => knn_in::<3>(nodes, k, rng),
+        4 => knn_in::<4>(nodes, k, rng),
         _ => Err(GraphError::Parameter {
             what: "knn",
             why: format!("dimension {dimension} is not between 1 and {MAX_DIMENSION}"),
@@ -35,18 +35,11 @@ pub fn knn(nodes: usize, dimension: usize, k: usize, rng: &mut impl Rng) -> Resu
     }
 }
 
-fn knn_in<const AXES: usize>(
-    nodes: usize,
-    dimension: usize,
-    k: usize,
-    rng: &mut impl Rng,
-) -> Result<Graph, GraphError> {
+fn knn_in<const AXES: usize>(nodes: usize, k: usize, rng: &mut impl Rng) -> Result<Graph, GraphError> {
     let mut points = vec![[0.0; AXES]; nodes];
-    for point in &mut points {
-        point[..dimension].fill_with(|| rng.random::<f64>());
-    }
-    let positions = points.iter().flat_map(|point| point[..dimension].iter().map(|&value| value as f32)).collect();
-    nearest_neighbours(&points, k)?.with_node_attributes(Attributes::new(dimension, positions))
+    points.as_flattened_mut().fill_with(|| rng.random::<f64>());
+    let positions = points.as_flattened().iter().map(|&value| value as f32).collect();
+    nearest_neighbours(&points, k)?.with_node_attributes(Attributes::new(AXES, positions))
 }
 
 /// Edges from each of the given points to its k nearest others (all others where there are fewer), nearest first.
@@ -54,23 +47,51 @@ fn knn_in<const AXES: usize>(
 /// # Errors
 /// [`GraphError::NotFinite`] names a point that is not a point.
 ///
-/// # Panics
-/// If `AXES` is 1: give points on a line a second coordinate of 0.
-///
 /// # Complexity
-/// O(n log n + n k), with an R*-tree.
+/// O(n log n + n k), with a kd-tree, the queries in parallel.
 pub fn nearest_neighbours<const AXES: usize>(points: &[[f64; AXES]], k: usize) -> Result<Graph, GraphError> {
-    type Site<const AXES: usize> = rstar::primitives::GeomWithData<[f64; AXES], u32>;
     check_points(points)?;
-    let sites = points.iter().zip(0..).map(|(&point, node)| Site::new(point, node)).collect();
-    let index = RTree::bulk_load(sites);
     let degree = k.min(points.len().saturating_sub(1));
-    let mut edges = Vec::with_capacity(points.len() * degree);
-    for (centre, point) in (0..).zip(points) {
-        let others = index.nearest_neighbor_iter(*point).map(|site| site.data).filter(|&node| node != centre);
-        edges.extend(others.take(degree).map(|neighbour| [centre, neighbour]));
+    if degree == 0 {
+        return Graph::new(points.len(), &[]);
     }
+    let sites: Vec<Site<AXES>> = points.iter().map(|&point| Site(point)).collect();
+    let index = KDTree::new(&sites);
+    // One more than wanted, since the nearest is the centre itself (or, among equal points, one of its doubles).
+    let edges_of = |centre: usize| {
+        let found = index.knn(degree as u32 + 1, &sites[centre]).into_iter().map(|site| site.index);
+        let others = found.filter(move |&node| node as usize != centre).take(degree);
+        others.map(move |node| [centre as u32, node])
+    };
+    let edges: Vec<[u32; 2]> =
+        (0..points.len()).into_par_iter().with_min_len(PARALLEL).flat_map_iter(edges_of).collect();
     Graph::new(points.len(), &edges)
+}
+
+/// Fewer queries than this are not worth a second thread.
+const PARALLEL: usize = 1000;
+
+/// A point as the kd-tree wants it.
+#[derive(Clone, Copy)]
+struct Site<const AXES: usize>([f64; AXES]);
+
+impl<const AXES: usize> Default for Site<AXES> {
+    fn default() -> Self {
+        Self([0.0; AXES])
+    }
+}
+
+impl<const AXES: usize> Point<f64> for Site<AXES> {
+    const DIM: u32 = AXES as u32;
+
+    fn set(&mut self, axis: u32, value: NotNan<f64>) {
+        self.0[axis as usize] = *value;
+    }
+
+    fn get(&self, axis: u32) -> NotNan<f64> {
+        // Points are checked to be finite before the tree is built; adding a number keeps the sum a number.
+        NotNan::new(self.0[axis as usize]).unwrap_or_default()
+    }
 }
 
 /// PL(n): the Delaunay triangulation of n uniform points in the unit square, both directions.
@@ -100,7 +121,7 @@ pub fn planar(nodes: usize, rng: &mut impl Rng) -> Result<Graph, GraphError> {
 /// O(n log n).
 pub fn delaunay(points: &[[f64; 2]]) -> Result<Graph, GraphError> {
     check_points(points)?;
-    let sites: Vec<Point> = points.iter().map(|&[x, y]| Point { x, y }).collect();
+    let sites: Vec<_> = points.iter().map(|&[x, y]| delaunator::Point { x, y }).collect();
     let found = triangulate(&sites);
     let mut edges = Vec::with_capacity(found.triangles.len() + 2 * found.hull.len());
     for (halfedge, &start) in found.triangles.iter().enumerate() {

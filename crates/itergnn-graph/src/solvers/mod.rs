@@ -8,7 +8,7 @@
 //! | shortest path on a grid | [`grid`] |
 //! | connected components | [`components`] |
 //! | eccentricity, hop diameter | [`diameter`] |
-//! | optimal round trip, with proof | `tsp` |
+//! | optimal round trip, with proof | [`tsp`] |
 
 pub mod bellman_ford;
 pub mod bfs;
@@ -17,3 +17,4 @@ pub mod components;
 pub mod diameter;
 pub mod dijkstra;
 pub mod grid;
+pub mod tsp;
