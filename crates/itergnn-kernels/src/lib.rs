@@ -1,1 +1,38 @@
-//! Placeholder while the crate is laid out.
+//! Fused CPU kernels of itergnn: plain slices in, plain slices out.
+//!
+//! One operation, [`block`], runs a controller around a message-passing layer on a batch of graphs, forward and backward. It knows nothing of tensors or of
+//! graph types: another crate registers it as an operation of its framework.
+//!
+//! Not for: embedding, readout, head, loss and optimiser, which are a small part of a step and stay with the framework.
+//!
+//! ```
+//! use itergnn_kernels::block::*;
+//!
+//! let config = BlockConfig {
+//!     layer: LayerKind::PathSim,
+//!     aggregation: Aggregation::Max,
+//!     controller: Controller::Iterative(Iterative::default()),
+//!     biased: false,
+//!     input_width: 3,
+//!     hidden_width: 64,
+//!     edge_width: 1,
+//! };
+//! // The widths interpolate: 3 + 64 + 1 = 68 -> 66 -> 64.
+//! assert_eq!(config.message_width(), 66);
+//! assert_eq!(ParameterLayout::new(&config).len(), 68 * 66 + 66 * 64 + 64);
+//! ```
+//!
+//! `unsafe` lives in this crate only: in the vector instructions ([`Isa`] chooses which at run time), in the kernels that work on raw rows, and in the
+//! aligned memory they use.
+#![allow(unsafe_code)]
+
+pub mod block;
+mod error;
+mod kernels;
+mod memory;
+mod real;
+mod simd;
+
+pub use error::KernelError;
+pub use real::Real;
+pub use simd::Isa;

@@ -1,0 +1,218 @@
+//! One training step of a block: 32 graphs, 30 iterations, hidden 64, forward and backward.
+//!
+//! Prints the least and the median thread-CPU time of one thread, and the wall time of one and two threads. Nothing stops early (confidences near zero),
+//! so every case is the worst one of its kind.
+
+#![allow(unsafe_code)]
+
+use std::time::{Duration, Instant};
+
+use itergnn_kernels::Isa;
+use itergnn_kernels::block::*;
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+    fn unit(&mut self) -> f32 {
+        (self.next() >> 40) as f32 / (1_u64 << 24) as f32
+    }
+}
+
+struct Graphs {
+    node_offsets: Vec<u32>,
+    edge_offsets: Vec<u32>,
+    senders: Vec<u32>,
+    receiver_offsets: Vec<u32>,
+}
+
+impl Graphs {
+    fn new() -> Self {
+        Self { node_offsets: vec![0], edge_offsets: vec![0], senders: Vec::new(), receiver_offsets: vec![0] }
+    }
+
+    fn push(&mut self, nodes: usize, edges: &[(usize, usize)]) {
+        let first = self.node_offsets[self.node_offsets.len() - 1];
+        for node in 0..nodes {
+            self.senders.extend(edges.iter().filter(|edge| edge.1 == node).map(|edge| first + edge.0 as u32));
+            self.receiver_offsets.push(self.senders.len() as u32);
+        }
+        self.node_offsets.push(first + nodes as u32);
+        self.edge_offsets.push(self.senders.len() as u32);
+    }
+
+    fn lobsters(random: &mut Random, count: usize) -> Self {
+        let mut graphs = Self::new();
+        for _ in 0..count {
+            let line = 4 + random.below(30);
+            let mut links: Vec<(usize, usize)> = (1..line).map(|node| (node - 1, node)).collect();
+            let leaves = (0..line).filter(|_| random.unit() < 0.2).count();
+            let far = (0..leaves).filter(|_| random.unit() < 0.2).count();
+            links.extend((0..leaves).map(|leaf| (random.below(line), line + leaf)));
+            links.extend((0..far).map(|leaf| (line + random.below(leaves), line + leaves + leaf)));
+            let edges: Vec<_> = links.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+            graphs.push(line + leaves + far, &edges);
+        }
+        graphs
+    }
+
+    fn erdos_renyi(random: &mut Random, count: usize) -> Self {
+        let mut graphs = Self::new();
+        for _ in 0..count {
+            let nodes = 4 + random.below(30);
+            let pairs = (0..nodes).flat_map(|a| (0..nodes).map(move |b| (a, b)));
+            let edges: Vec<_> = pairs.filter(|pair| pair.0 != pair.1 && random.unit() < 0.5).collect();
+            graphs.push(nodes, &edges);
+        }
+        graphs
+    }
+}
+
+/// Time this thread spent on the processor.
+#[cfg(target_os = "linux")]
+fn thread_time() -> Duration {
+    #[repr(C)]
+    struct TimeSpec {
+        seconds: i64,
+        nanoseconds: i64,
+    }
+    unsafe extern "C" {
+        safe fn clock_gettime(clock: i32, time: &mut TimeSpec) -> i32;
+    }
+    /// CLOCK_THREAD_CPUTIME_ID of Linux.
+    const THREAD_CLOCK: i32 = 3;
+    let mut time = TimeSpec { seconds: 0, nanoseconds: 0 };
+    clock_gettime(THREAD_CLOCK, &mut time);
+    Duration::new(time.seconds as u64, time.nanoseconds as u32)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn thread_time() -> Duration {
+    use std::sync::OnceLock;
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed()
+}
+
+/// Least and median of some runs, in milliseconds.
+fn measure(runs: usize, mut now: impl FnMut() -> Duration, mut work: impl FnMut()) -> (f64, f64) {
+    work();
+    let mut times: Vec<f64> = (0..runs)
+        .map(|_| {
+            let start = now();
+            work();
+            (now() - start).as_secs_f64() * 1e3
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    (times[0], times[runs / 2])
+}
+
+fn main() {
+    let runs = std::env::var("RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(30);
+    let mut random = Random(7);
+    let families = [("lobster", Graphs::lobsters(&mut random, 32)), ("er", Graphs::erdos_renyi(&mut random, 32))];
+    let engine = match Engine::new() {
+        Ok(engine) => engine,
+        Err(error) => {
+            println!("{error}");
+            return;
+        }
+    };
+    println!("instruction set {:?}, best of this processor {:?}, {runs} runs", engine.isa(), Isa::best());
+    println!(
+        "{:<44} {:>15} {:>15} {:>15} {:>15}",
+        "ms: least / median", "forward cpu", "backward cpu", "wall 1", "wall 2"
+    );
+    let pools: Vec<_> =
+        (1..=2).filter_map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).collect();
+    for (family, graphs) in &families {
+        for (name, layer, aggregation, weighted) in [
+            ("path-sim max, weighted", LayerKind::PathSim, Aggregation::Max, true),
+            ("path-sim max, unweighted", LayerKind::PathSim, Aggregation::Max, false),
+            ("path-sim si-attention, weighted", LayerKind::PathSim, Aggregation::ScaleInvariantAttention, true),
+            ("path-sim si-attention, unweighted", LayerKind::PathSim, Aggregation::ScaleInvariantAttention, false),
+            ("path attention, weighted", LayerKind::Path, Aggregation::Attention, true),
+            ("path max, weighted", LayerKind::Path, Aggregation::Max, true),
+        ] {
+            let config = BlockConfig {
+                layer,
+                aggregation,
+                controller: Controller::Iterative(Iterative::default()),
+                biased: false,
+                input_width: 3,
+                hidden_width: 64,
+                edge_width: 1,
+            };
+            let (nodes, edges) = (graphs.receiver_offsets.len() - 1, graphs.senders.len());
+            let layout = ParameterLayout::new(&config);
+            let mut parameters = vec![0.0; layout.len()];
+            for slot in layout.slots() {
+                let scale = 1.0 / (slot.rows as f32).sqrt();
+                let values = &mut parameters[slot.range()];
+                values.iter_mut().for_each(|value| *value = scale * (2.0 * random.unit() - 1.0));
+                if slot.kind == ParameterKind::ConfidenceWeight {
+                    values.fill(-1e-3);
+                }
+            }
+            let node_inputs: Vec<f32> = (0..nodes * 3).map(|index| f32::from(u8::from(index % 3 == 2))).collect();
+            let hidden: Vec<f32> = (0..nodes * 64).map(|_| random.unit() - 0.5).collect();
+            let edge_features: Vec<f32> =
+                (0..edges).map(|_| if weighted { 0.5 + random.unit() } else { 1.0 }).collect();
+            let gradient: Vec<f32> = (0..nodes * 64).map(|_| random.unit() - 0.5).collect();
+            let batch = BatchView {
+                node_offsets: &graphs.node_offsets,
+                edge_offsets: &graphs.edge_offsets,
+                senders: &graphs.senders,
+                receiver_offsets: &graphs.receiver_offsets,
+            };
+            let inputs = BlockInputs {
+                batch,
+                node_inputs: &node_inputs,
+                hidden: &hidden,
+                edge_features: &edge_features,
+                parameters: &parameters,
+            };
+            let given = OutputGradients { output: &gradient, remaining: None };
+            let run_forward = || forward(engine, &config, &inputs, Wanted::default()).expect("finite numbers");
+            let step = || {
+                let (output, tape) = run_forward();
+                backward(engine, &inputs, &output, &tape, &given).expect("finite numbers");
+            };
+            let (output, tape) = run_forward();
+            assert!(output.iterations.iter().all(|&iterations| iterations == 30), "the confidences stopped a graph");
+            let changed = output.last_hidden.iter().zip(&hidden).filter(|(last, first)| last != first).count();
+            let (there, back) = pools[0].install(|| {
+                let there = measure(runs, thread_time, || {
+                    run_forward();
+                });
+                let back = measure(runs, thread_time, || {
+                    backward(engine, &inputs, &output, &tape, &given).expect("finite numbers");
+                });
+                (there, back)
+            });
+            let start = Instant::now();
+            let walls: Vec<_> =
+                pools.iter().map(|pool| pool.install(|| measure(runs, || start.elapsed(), step))).collect();
+            let cell = |(least, median): (f64, f64)| format!("{least:>6.2} /{median:>6.2}");
+            println!(
+                "{:<44} {:>15} {:>15} {:>15} {:>15}   {:.0}% changed",
+                format!("{family} {name}"),
+                cell(there),
+                cell(back),
+                cell(walls[0]),
+                cell(walls[1]),
+                100.0 * changed as f32 / hidden.len() as f32
+            );
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! The entry points of the fused engine.
+
+use super::backward::{BackwardScratch, Targets};
+use super::forward::{ForwardScratch, Job};
+use super::packed::{PackedWeights, unpack_gradient};
+use super::plan::GraphPlan;
+use super::tape::Tape;
+use super::threads;
+use crate::block::batch::{BatchView, BlockInputs, expect_length};
+use crate::block::config::{BlockConfig, Controller};
+use crate::block::output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
+use crate::block::parameters::{ParameterKind, ParameterLayout};
+use crate::error::KernelError;
+use crate::memory::Buffer;
+use crate::real::Real;
+use crate::simd::Isa;
+
+/// Groups of graphs whose gradients are summed apart. More would balance more threads and cost more memory.
+const GROUPS: usize = 16;
+/// The same where every layer has its own gradients.
+const STACK_GROUPS: usize = 8;
+
+/// Which instruction set to run on. The threads are those of the rayon pool that the caller is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Engine {
+    isa: Isa,
+}
+
+impl Engine {
+    /// The instruction set the environment asks for, else the best of this processor.
+    ///
+    /// # Errors
+    /// As [`Isa::from_environment`].
+    pub fn new() -> Result<Self, KernelError> {
+        Ok(Self { isa: Isa::from_environment()? })
+    }
+
+    /// A given instruction set.
+    ///
+    /// # Errors
+    /// [`KernelError::IsaUnavailable`] if this processor does not offer it.
+    pub fn with_isa(isa: Isa) -> Result<Self, KernelError> {
+        if isa.is_available() { Ok(Self { isa }) } else { Err(KernelError::IsaUnavailable(isa)) }
+    }
+
+    /// The instruction set in use.
+    pub fn isa(self) -> Isa {
+        self.isa
+    }
+}
+
+fn costs(batch: &BatchView<'_>) -> Vec<usize> {
+    (0..batch.graphs())
+        .map(|graph| GraphPlan::cost(batch.node_range(graph).len(), batch.edge_range(graph).len()))
+        .collect()
+}
+
+/// Cuts a slice of `[nodes, width]` or `[edges, width]` into the rows of each graph.
+fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: usize) -> Vec<&'a mut [T]> {
+    let mut parts = Vec::with_capacity(offsets.len());
+    for ends in offsets.windows(2) {
+        let (part, rest) = values.split_at_mut((ends[1] - ends[0]) as usize * width);
+        parts.push(part);
+        values = rest;
+    }
+    parts
+}
+
+/// Runs a block and keeps what [`backward`] needs.
+///
+/// `wanted` says which gradients will be asked for; it must be the same in both calls.
+///
+/// # Errors
+/// [`KernelError::Length`], [`KernelError::Batch`] or [`KernelError::Config`] for inputs that do not fit together; [`KernelError::NonFinite`] when a value
+/// overflows, with the first graph of the batch and its first iteration at which that happened.
+///
+/// # Complexity
+/// Per iteration `O(nodes hidden message + edges message hidden)` work; memory `O(iterations (nodes (hidden + message) + edges))`.
+///
+/// # Example
+/// ```
+/// use itergnn_kernels::block::*;
+///
+/// let config = BlockConfig {
+///     layer: LayerKind::PathSim,
+///     aggregation: Aggregation::Max,
+///     controller: Controller::Shared { iterations: 2 },
+///     biased: false,
+///     input_width: 1,
+///     hidden_width: 4,
+///     edge_width: 1,
+/// };
+/// // Two nodes, one edge each way.
+/// let batch =
+///     BatchView { node_offsets: &[0, 2], edge_offsets: &[0, 2], senders: &[1, 0], receiver_offsets: &[0, 1, 2] };
+/// let parameters = vec![0.1_f32; ParameterLayout::new(&config).len()];
+/// let inputs = BlockInputs {
+///     batch,
+///     node_inputs: &[1.0, 0.0],
+///     hidden: &[0.0; 8],
+///     edge_features: &[1.0, 1.0],
+///     parameters: &parameters,
+/// };
+/// let engine = Engine::new()?;
+/// let (output, tape) = forward(engine, &config, &inputs, Wanted::default())?;
+/// assert_eq!(output.iterations, [2]);
+/// let gradient = OutputGradients { output: &[1.0; 8], remaining: None };
+/// let gradients = backward(engine, &inputs, &output, &tape, &gradient)?;
+/// assert_eq!(gradients.parameters.len(), parameters.len());
+/// # Ok::<(), itergnn_kernels::KernelError>(())
+/// ```
+pub fn forward<T: Real>(
+    engine: Engine,
+    config: &BlockConfig,
+    inputs: &BlockInputs<'_, T>,
+    wanted: Wanted,
+) -> Result<(BlockOutput<T>, Tape<T>), KernelError> {
+    inputs.validate(config)?;
+    let layout = ParameterLayout::new(config);
+    let weights = PackedWeights::new(config, &layout, inputs.parameters);
+    let kernels = T::kernels(engine.isa);
+    let job = Job { kernels, config, layout: &layout, inputs, weights: &weights, wanted };
+    let batch = &inputs.batch;
+    let width = config.hidden_width;
+    let mut output = vec![T::ZERO; inputs.hidden.len()];
+    let mut last_hidden = vec![T::ZERO; inputs.hidden.len()];
+    let mut parts: Vec<_> = per_graph(&mut output, batch.node_offsets, width)
+        .into_iter()
+        .zip(per_graph(&mut last_hidden, batch.node_offsets, width))
+        .map(Some)
+        .collect();
+    let order = threads::largest_first(&costs(batch));
+    let items = order.iter().filter_map(|&graph| Some((graph, parts[graph].take()?))).collect();
+    let results = threads::for_each(items, |(graph, (output, last_hidden)), scratch: &mut ForwardScratch<T>| {
+        (graph, job.forward(graph, scratch, output, last_hidden))
+    });
+    let mut by_graph: Vec<_> = results;
+    by_graph.sort_by_key(|result| result.0);
+    let mut result = BlockOutput {
+        output,
+        last_hidden,
+        iterations: Vec::new(),
+        remaining: Vec::new(),
+        capped: Vec::new(),
+        confidences: Vec::new(),
+    };
+    let mut graphs = Vec::with_capacity(by_graph.len());
+    for (_, outcome) in by_graph {
+        let (tape, units) = outcome?;
+        result.iterations.extend(units.iterations);
+        result.remaining.extend(units.remaining);
+        result.capped.extend(units.capped);
+        result.confidences.push(units.confidences);
+        graphs.push(tape);
+    }
+    Ok((result, Tape { config: *config, wanted, graphs }))
+}
+
+/// All gradients of a block, from the gradients of what [`forward`] returned.
+///
+/// `inputs` and `output` are those of the forward call; the tape may be used any number of times. The bits of the result depend neither on the number of
+/// threads nor on which of them did what.
+///
+/// # Errors
+/// [`KernelError::Length`] when a slice does not fit the tape; [`KernelError::NonFiniteGradient`] when a gradient overflows.
+pub fn backward<T: Real>(
+    engine: Engine,
+    inputs: &BlockInputs<'_, T>,
+    output: &BlockOutput<T>,
+    tape: &Tape<T>,
+    gradients: &OutputGradients<'_, T>,
+) -> Result<BlockGradients<T>, KernelError> {
+    let (config, wanted) = (&tape.config, tape.wanted);
+    inputs.validate(config)?;
+    let batch = &inputs.batch;
+    gradients.validate(config, batch)?;
+    expect_length("output", &output.output, inputs.hidden.len())?;
+    expect_length("tape", &tape.graphs, batch.graphs())?;
+    for (graph, kept) in tape.graphs.iter().enumerate() {
+        if kept.plan.nodes != batch.node_range(graph).len() || kept.plan.edges != batch.edge_range(graph).len() {
+            return Err(KernelError::Batch { what: "tape", position: graph, problem: "it belongs to another batch" });
+        }
+    }
+    let layout = ParameterLayout::new(config);
+    let weights = PackedWeights::new(config, &layout, inputs.parameters);
+    let kernels = T::kernels(engine.isa);
+    let job = Job { kernels, config, layout: &layout, inputs, weights: &weights, wanted };
+    let (gradient_len, layers) = (weights.sections.gradient_len, config.layers());
+
+    let mut result = BlockGradients {
+        parameters: vec![T::ZERO; layout.len()],
+        hidden: vec![T::ZERO; inputs.hidden.len()],
+        node_inputs: vec![T::ZERO; if wanted.node_inputs { inputs.node_inputs.len() } else { 0 }],
+        edge_features: vec![T::ZERO; if wanted.edge_features { inputs.edge_features.len() } else { 0 }],
+    };
+    let node_input_width = if wanted.node_inputs { config.input_width } else { 0 };
+    let edge_width = if wanted.edge_features { config.edge_width } else { 0 };
+    let mut parts: Vec<_> = per_graph(&mut result.hidden, batch.node_offsets, config.hidden_width)
+        .into_iter()
+        .zip(per_graph(&mut result.node_inputs, batch.node_offsets, node_input_width))
+        .zip(per_graph(&mut result.edge_features, batch.edge_offsets, edge_width))
+        .map(Some)
+        .collect();
+    let most = if matches!(config.controller, Controller::Stack { .. }) { STACK_GROUPS } else { GROUPS };
+    let mut items = Vec::new();
+    for group in threads::groups(&costs(batch), most) {
+        let parts: Vec<_> = group.iter().filter_map(|&graph| Some((graph, parts[graph].take()?))).collect();
+        items.push(parts);
+    }
+    let sums = threads::for_each(items, |group, scratch: &mut BackwardScratch<T>| {
+        let mut layer_sum = Buffer::<T>::new(layers * gradient_len);
+        layer_sum.as_mut_slice().fill(T::ZERO);
+        let mut confidence_sum = vec![T::ZERO; config.hidden_width + 1];
+        for (graph, ((hidden, node_inputs), edge_features)) in group {
+            let mut targets = Targets {
+                layers: layer_sum.as_mut_slice(),
+                confidence: &mut confidence_sum,
+                hidden,
+                node_inputs,
+                edge_features,
+            };
+            job.backward(&tape.graphs[graph], gradients, &output.output, scratch, &mut targets)?;
+        }
+        Ok((layer_sum, confidence_sum))
+    });
+    let sums = sums.into_iter().collect::<Result<Vec<_>, KernelError>>()?;
+    for layer in 0..layers {
+        let range = layer * gradient_len..(layer + 1) * gradient_len;
+        let mut total = vec![T::ZERO; gradient_len];
+        for (layer_sum, _) in &sums {
+            total.iter_mut().zip(&layer_sum.as_slice()[range.clone()]).for_each(|(total, &value)| *total += value);
+        }
+        unpack_gradient(config, &layout, layer, &total, &mut result.parameters);
+    }
+    let mut total = vec![T::ZERO; config.hidden_width + 1];
+    for (_, confidence_sum) in &sums {
+        total.iter_mut().zip(confidence_sum).for_each(|(total, &value)| *total += value);
+    }
+    if let Some(range) = layout.range(0, ParameterKind::ConfidenceWeight) {
+        result.parameters[range].copy_from_slice(&total[..config.hidden_width]);
+    }
+    if let Some(range) = layout.range(0, ParameterKind::ConfidenceBias) {
+        result.parameters[range].copy_from_slice(&total[config.hidden_width..]);
+    }
+    Ok(result)
+}

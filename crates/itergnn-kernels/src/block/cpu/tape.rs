@@ -1,0 +1,76 @@
+//! What the way back needs of the way there.
+
+use super::plan::GraphPlan;
+use crate::block::config::BlockConfig;
+use crate::block::output::Wanted;
+use crate::block::schedule::Schedule;
+use crate::memory::{Buffer, Plain};
+
+/// Iterations whose records lie next to each other; weight gradients are one product per so many iterations.
+pub(super) const SLAB: usize = 8;
+
+/// Records of equal length, one per iteration, in slabs of [`SLAB`].
+#[derive(Debug)]
+pub(super) struct History<T> {
+    slabs: Vec<Buffer<T>>,
+    len: usize,
+}
+
+impl<T: Plain> History<T> {
+    /// No records yet, each of `len` values.
+    pub(super) fn new(len: usize) -> Self {
+        Self { slabs: Vec::new(), len }
+    }
+
+    /// Record `step`, writable; a new slab where it is the first of one.
+    pub(super) fn record_mut(&mut self, step: usize) -> *mut T {
+        while self.slabs.len() <= step / SLAB {
+            self.slabs.push(Buffer::new(self.len * SLAB));
+        }
+        // SAFETY: a slab has room for SLAB records. The pointer comes straight from the allocation, so that those to other records stay valid.
+        unsafe { self.slabs[step / SLAB].as_mut_ptr().add(step % SLAB * self.len) }
+    }
+
+    /// Record `step`, which was written before.
+    pub(super) fn record(&self, step: usize) -> &[T] {
+        let start = step % SLAB * self.len;
+        &self.slabs[step / SLAB].as_slice()[start..start + self.len]
+    }
+}
+
+/// All that is kept of one graph.
+#[derive(Debug)]
+pub(super) struct GraphTape<T> {
+    pub(super) plan: GraphPlan,
+    /// Iterations done.
+    pub(super) steps: usize,
+    /// States, `[nodes, hidden_row]`: record `k` is the state after `k` iterations.
+    pub(super) hidden: History<T>,
+    /// Prepared rows, `[nodes, prepared_row]`: record `k` belongs to iteration `k + 1`, as do the following.
+    pub(super) prepared: History<T>,
+    /// Winners of a maximum, `[nodes, winner_row]`, in one of two widths.
+    pub(super) byte_winners: History<u8>,
+    pub(super) word_winners: History<u32>,
+    /// Weights of attention, `[edges]`.
+    pub(super) weights: History<T>,
+    /// Signs of the messages, `[edges, hidden_row / 16]`, where there is one message per edge.
+    pub(super) signs: History<u16>,
+    /// Messages, `[nodes, hidden_row]`, where they belong to senders.
+    pub(super) messages: History<T>,
+    /// Which node had the largest value, `[hidden_row]`, and that value.
+    pub(super) pooled_positions: History<u32>,
+    pub(super) pooled: History<T>,
+    /// One per unit.
+    pub(super) schedules: Vec<Schedule<T>>,
+}
+
+/// What [`forward`](super::forward) keeps for [`backward`](super::backward).
+///
+/// Holds, per graph and iteration, the states, the nodes' parts of the first message layer, and the winners or the signs and weights of the messages. Its
+/// memory goes back to a pool when it is dropped.
+#[derive(Debug)]
+pub struct Tape<T> {
+    pub(super) config: BlockConfig,
+    pub(super) wanted: Wanted,
+    pub(super) graphs: Vec<GraphTape<T>>,
+}

@@ -1,0 +1,19 @@
+//! One block: a controller around a message-passing layer, on a batch of graphs, forward and backward.
+//!
+//! [`forward`] and [`backward`] are the fused engine; [`reference`] computes the same in the plainest way and is what the engine is tested against.
+//! Every graph of a batch is independent of the others: its results are the same bits alone and in any batch, on any number of threads.
+
+mod batch;
+mod confidence;
+mod config;
+mod cpu;
+mod output;
+mod parameters;
+pub mod reference;
+mod schedule;
+
+pub use batch::{BatchView, BlockInputs};
+pub use config::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative, LayerKind, RANGE_TOLERANCE};
+pub use cpu::{Engine, Tape, backward, forward};
+pub use output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
+pub use parameters::{ParameterKind, ParameterLayout, ParameterSlot};

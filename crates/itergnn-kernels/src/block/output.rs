@@ -1,0 +1,90 @@
+//! What a block returns, forward and backward.
+
+use super::batch::{BatchView, expect_length};
+use super::config::BlockConfig;
+use crate::error::KernelError;
+use crate::real::Real;
+
+/// Result of a block on a batch.
+///
+/// A *unit* is what has its own confidence: a graph, or a node in node-wise iteration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockOutput<T> {
+    /// `[nodes, hidden_width]`: the weighted sum of the states of an iterative block, the last state of the others.
+    pub output: Vec<T>,
+    /// `[nodes, hidden_width]`: the state after the last iteration of each graph.
+    pub last_hidden: Vec<T>,
+    /// `[units]`: iterations done.
+    pub iterations: Vec<u32>,
+    /// `[units]`: mass left after the last iteration, before [`settle`](super::Iterative::settle) gives it away; 0 for `shared` and `stack`.
+    pub remaining: Vec<T>,
+    /// `[units]`: whether the cap on iterations ended the iteration, with more than epsilon left. Never true for `shared` and `stack`.
+    pub capped: Vec<bool>,
+    /// Per graph `[iterations of the graph]`, or `[iterations, nodes]` node-wise: the confidences; empty for `shared` and `stack`.
+    pub confidences: Vec<Vec<T>>,
+}
+
+/// Gradients of the loss with respect to what a block returned.
+#[derive(Debug, Clone, Copy)]
+pub struct OutputGradients<'a, T> {
+    /// With respect to [`BlockOutput::output`], `[nodes, hidden_width]`.
+    pub output: &'a [T],
+    /// With respect to [`BlockOutput::remaining`], `[units]`; `None` where the loss does not use it.
+    pub remaining: Option<&'a [T]>,
+}
+
+impl<T> OutputGradients<'_, T> {
+    pub(crate) fn validate(&self, config: &BlockConfig, batch: &BatchView<'_>) -> Result<(), KernelError> {
+        expect_length("gradient of output", self.output, batch.nodes() * config.hidden_width)?;
+        self.remaining
+            .map_or(Ok(()), |remaining| expect_length("gradient of remaining", remaining, units(config, batch)))
+    }
+}
+
+/// Which gradients besides those of the parameters and the initial state are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Wanted {
+    /// Gradient of the node inputs.
+    pub node_inputs: bool,
+    /// Gradient of the edge features. Must be the same in forward and backward: it decides which shortcuts are allowed.
+    pub edge_features: bool,
+}
+
+/// Gradients of the loss with respect to what a block read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockGradients<T> {
+    /// Laid out like the parameters.
+    pub parameters: Vec<T>,
+    /// `[nodes, hidden_width]`.
+    pub hidden: Vec<T>,
+    /// `[nodes, input_width]`; empty where not wanted.
+    pub node_inputs: Vec<T>,
+    /// `[edges, edge_width]`; empty where not wanted.
+    pub edge_features: Vec<T>,
+}
+
+/// Number of confidences per iteration over the whole batch.
+pub(crate) fn units(config: &BlockConfig, batch: &BatchView<'_>) -> usize {
+    if config.iterative().is_some_and(|iterative| iterative.node_wise) { batch.nodes() } else { batch.graphs() }
+}
+
+/// What is known of the units of one graph when it is done.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnitResults<T> {
+    pub(crate) iterations: Vec<u32>,
+    pub(crate) remaining: Vec<T>,
+    pub(crate) capped: Vec<bool>,
+    pub(crate) confidences: Vec<T>,
+}
+
+impl<T: Real> UnitResults<T> {
+    /// The results of a controller that always does the same number of iterations.
+    pub(crate) fn fixed(iterations: usize) -> Self {
+        Self {
+            iterations: vec![iterations as u32],
+            remaining: vec![T::ZERO],
+            capped: vec![false],
+            confidences: Vec::new(),
+        }
+    }
+}

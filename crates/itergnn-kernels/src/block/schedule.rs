@@ -1,0 +1,163 @@
+//! The weights with which the states of an iterative block enter its output.
+
+use super::config::Iterative;
+use crate::real::Real;
+
+/// The confidences of one unit and the weights that follow from them.
+///
+/// With `left_0 = 1` and `left_k = decay (1 - c_k) left_(k-1)` the state of step `k` of `K` has the weight
+/// `decay^(K - k) left_(k-1) c_k`. [`Iterative::settle`] adds `left_K` to the last weight of a unit that was stopped by the cap;
+/// [`Iterative::normalised`] then divides all weights by their sum.
+#[derive(Debug, Clone)]
+pub(crate) struct Schedule<T> {
+    confidences: Vec<T>,
+    /// `left_0 ..= left_K`.
+    left: Vec<T>,
+    weights: Vec<T>,
+    total: T,
+    capped: bool,
+}
+
+impl<T: Real> Schedule<T> {
+    pub(crate) fn new() -> Self {
+        Self { confidences: Vec::new(), left: vec![T::ONE], weights: Vec::new(), total: T::ONE, capped: false }
+    }
+
+    /// Iterations done so far.
+    pub(crate) fn iterations(&self) -> usize {
+        self.confidences.len()
+    }
+
+    /// Mass not yet given to any step.
+    pub(crate) fn remaining(&self) -> T {
+        self.left[self.left.len() - 1]
+    }
+
+    /// Whether the cap ended the iteration.
+    pub(crate) fn capped(&self) -> bool {
+        self.capped
+    }
+
+    /// Whether another iteration is due.
+    pub(crate) fn is_running(&self, options: &Iterative) -> bool {
+        self.remaining() > T::from_f64(options.epsilon) && self.iterations() < options.max_iterations
+    }
+
+    /// Notes the confidence of one more iteration.
+    pub(crate) fn push(&mut self, confidence: T, options: &Iterative) {
+        let left = T::from_f64(options.decay) * (T::ONE - confidence) * self.remaining();
+        self.confidences.push(confidence);
+        self.left.push(left);
+    }
+
+    /// Computes the weights once the last confidence is known.
+    pub(crate) fn finish(&mut self, options: &Iterative) {
+        let steps = self.iterations();
+        self.capped = steps == options.max_iterations && self.remaining() > T::from_f64(options.epsilon);
+        self.weights = vec![T::ZERO; steps];
+        let mut faded = T::ONE;
+        for step in (0..steps).rev() {
+            self.weights[step] = faded * self.left[step] * self.confidences[step];
+            faded *= T::from_f64(options.decay);
+        }
+        let remaining = self.remaining();
+        if let Some(last) = self.weights.last_mut().filter(|_| options.settle && self.capped) {
+            *last += remaining;
+        }
+        self.total = T::ONE;
+        if options.normalised && steps > 0 {
+            let total = self.weights.iter().fold(T::ZERO, |sum, &weight| sum + weight);
+            if total > T::ZERO {
+                self.total = total;
+                self.weights.iter_mut().for_each(|weight| *weight = *weight / total);
+            }
+        }
+    }
+
+    /// Weight of the state after iteration `step + 1`; zero for iterations after the unit was done.
+    pub(crate) fn weight(&self, step: usize) -> T {
+        self.weights.get(step).copied().unwrap_or(T::ZERO)
+    }
+
+    /// Confidence of iteration `step + 1`.
+    pub(crate) fn confidence(&self, step: usize) -> T {
+        self.confidences[step]
+    }
+
+    /// Starts the way back from the gradient of the remaining mass and the product of the output with its gradient.
+    pub(crate) fn backward(&self, remaining: T, output_product: T, options: &Iterative) -> ScheduleBackward {
+        ScheduleBackward {
+            left: remaining.to_f64(),
+            faded: 1.0,
+            shared: if options.normalised { output_product.to_f64() } else { 0.0 },
+        }
+    }
+
+    /// Gradient of the logit of iteration `step + 1` from the gradient of its weight, which is the product of that state with the gradient of the output.
+    /// Must be called for the last step first.
+    pub(crate) fn step_backward(&self, state: &mut ScheduleBackward, step: usize, weight: T, options: &Iterative) -> T {
+        let (confidence, left) = (self.confidences[step].to_f64(), self.left[step].to_f64());
+        let raw = (weight.to_f64() - state.shared) / self.total.to_f64();
+        if step + 1 == self.iterations() && options.settle && self.capped {
+            state.left += raw;
+        }
+        let product = state.faded * raw;
+        let gradient = product * left - state.left * options.decay * left;
+        state.left = product * confidence + state.left * options.decay * (1.0 - confidence);
+        state.faded *= options.decay;
+        T::from_f64(gradient * confidence * (1.0 - confidence))
+    }
+}
+
+/// What [`Schedule::step_backward`] carries from step to step; in double precision because it is a handful of numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ScheduleBackward {
+    left: f64,
+    faded: f64,
+    shared: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rounding of a few dozen products in double precision.
+    const ROUNDING: f64 = 1e-12;
+
+    fn schedule(confidences: &[f64], options: &Iterative) -> Schedule<f64> {
+        let mut schedule = Schedule::new();
+        for &confidence in confidences {
+            schedule.push(confidence, options);
+        }
+        schedule.finish(options);
+        schedule
+    }
+
+    #[test]
+    fn weights_equal_the_recursion_of_the_paper() {
+        let options = Iterative { decay: 0.9, max_iterations: 4, ..Iterative::default() };
+        let confidences = [0.1, 0.3, 0.2, 0.6];
+        let states = [1.0, -2.0, 5.0, 0.5];
+        let (mut output, mut left) = (0.0, 1.0);
+        for (confidence, state) in confidences.iter().zip(states) {
+            output = 0.9 * output + left * confidence * state;
+            left *= 0.9 * (1.0 - confidence);
+        }
+        let schedule = schedule(&confidences, &options);
+        let weighted: f64 = states.iter().enumerate().map(|(step, state)| schedule.weight(step) * state).sum();
+        assert!((weighted - output).abs() < ROUNDING);
+        assert!((schedule.remaining() - left).abs() < ROUNDING);
+        assert!(schedule.capped());
+    }
+
+    #[test]
+    fn normalised_weights_sum_to_one_and_settling_spends_everything() {
+        let options = Iterative { decay: 1.0, max_iterations: 3, settle: true, ..Iterative::default() };
+        let settled = schedule(&[0.1, 0.2, 0.3], &options);
+        let sum: f64 = (0..3).map(|step| settled.weight(step)).sum();
+        assert!((sum - 1.0).abs() < ROUNDING);
+        let normalised = schedule(&[0.1, 0.2, 0.3], &Iterative { normalised: true, settle: false, ..options });
+        let sum: f64 = (0..3).map(|step| normalised.weight(step)).sum();
+        assert!((sum - 1.0).abs() < ROUNDING);
+    }
+}

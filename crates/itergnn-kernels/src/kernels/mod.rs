@@ -1,0 +1,18 @@
+//! The loops that take the time, written once over [`Simd`](crate::simd::Simd) and compiled once per instruction set.
+//!
+//! [`Kernels`] is a table of function pointers; the code that calls it is the same for every instruction set.
+
+mod attention;
+mod gemm;
+mod maximum;
+mod message;
+mod rows;
+mod table;
+
+pub(crate) use attention::{MessageGradient, SharedMessageGradient, Signs, SplitGradient, WeightedForward};
+pub(crate) use gemm::{Gemm, Start};
+pub(crate) use maximum::{MOST_BYTE_EDGES, MaxBackward, MaxForward, WINNER_ALIGNMENT, Winners};
+pub(crate) use message::{Activate, ActivateBackward, MessageRows};
+pub(crate) use rows::{AddAssign, ColumnSum, Flush, PoolMax, WeightedAdd};
+pub(crate) use table::Kernels;
+pub(crate) use table::{f32_kernels, f64_kernels};

@@ -1,0 +1,121 @@
+//! The fused engine against the reference: outputs and gradients, every combination, every instruction set.
+
+mod cases;
+
+use cases::{Batch, Case, Random, configs, relative_difference};
+use itergnn_kernels::Isa;
+use itergnn_kernels::Real;
+use itergnn_kernels::block::*;
+
+/// Double precision: only the order of sums differs.
+const TIGHT: f64 = 1e-11;
+/// Single precision: a few hundred roundings of 6e-8 in sums whose terms partly cancel.
+const SINGLE_OUTPUT: f64 = 2e-5;
+/// The same over all iterations backwards.
+const SINGLE_GRADIENT: f64 = 5e-4;
+
+const ALL: Wanted = Wanted { node_inputs: true, edge_features: true };
+
+fn compare<T: Real>(
+    case: &Case<T>,
+    engine: Engine,
+    wanted: Wanted,
+    expected: &(BlockOutput<f64>, BlockGradients<f64>),
+    (output_tolerance, gradient_tolerance): (f64, f64),
+) {
+    let (output, gradients) = case.fused(engine, wanted);
+    let about = (case.config, engine);
+    assert_eq!(output.iterations, expected.0.iterations, "{about:?}");
+    assert_eq!(output.capped, expected.0.capped, "{about:?}");
+    let confidences = |output: &[Vec<f64>]| output.concat();
+    let found: Vec<Vec<f64>> =
+        output.confidences.iter().map(|values| values.iter().map(|value| value.to_f64()).collect()).collect();
+    let mut pairs = vec![
+        ("output", relative_difference(&output.output, &expected.0.output), output_tolerance),
+        ("last hidden", relative_difference(&output.last_hidden, &expected.0.last_hidden), output_tolerance),
+        ("remaining", relative_difference(&output.remaining, &expected.0.remaining), output_tolerance),
+        (
+            "confidences",
+            relative_difference(&confidences(&found), &confidences(&expected.0.confidences)),
+            output_tolerance,
+        ),
+        ("hidden", relative_difference(&gradients.hidden, &expected.1.hidden), gradient_tolerance),
+    ];
+    if wanted.node_inputs {
+        let difference = relative_difference(&gradients.node_inputs, &expected.1.node_inputs);
+        pairs.push(("node inputs", difference, gradient_tolerance));
+    }
+    if wanted.edge_features {
+        let difference = relative_difference(&gradients.edge_features, &expected.1.edge_features);
+        pairs.push(("edge features", difference, gradient_tolerance));
+    }
+    for (what, difference, tolerance) in pairs {
+        assert!(difference <= tolerance, "{about:?} {wanted:?}: {what} differs by {difference}");
+    }
+    let largest = expected.1.parameters.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+    for slot in ParameterLayout::new(&case.config).slots() {
+        for position in slot.range() {
+            let difference = (gradients.parameters[position].to_f64() - expected.1.parameters[position]).abs();
+            assert!(difference <= gradient_tolerance * largest, "{about:?} {slot:?} at {position}: {difference}");
+        }
+    }
+}
+
+#[test]
+fn fused_equals_reference_in_double_precision() {
+    let mut random = Random(2);
+    let engine = Engine::with_isa(Isa::Portable).unwrap();
+    for (number, config) in configs(3, 21, 1).into_iter().enumerate() {
+        let batch = Batch::random(&mut random, &[9, 0, 1, 13], 3);
+        // Equal edge features let path-sim share messages, unless their gradient is wanted.
+        let case = Case::random(&mut random, config, batch, number % 4 < 2);
+        let expected = case.reference();
+        for wanted in [ALL, Wanted::default()] {
+            compare(&case, engine, wanted, &expected, (TIGHT, TIGHT));
+        }
+    }
+}
+
+#[test]
+fn every_instruction_set_equals_reference_in_single_precision() {
+    let mut random = Random(3);
+    for (number, config) in configs(3, 20, 2).into_iter().enumerate() {
+        let batch = Batch::random(&mut random, &[2, 11, 8], 3);
+        let case = Case::random(&mut random, config, batch, number % 4 < 2);
+        let expected = case.reference();
+        for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
+            let engine = Engine::with_isa(isa).unwrap();
+            compare(&case.to_f32(), engine, Wanted::default(), &expected, (SINGLE_OUTPUT, SINGLE_GRADIENT));
+        }
+    }
+}
+
+#[test]
+fn widths_of_all_kinds_agree() {
+    let mut random = Random(4);
+    let iterative = Iterative { max_iterations: 10, epsilon: 1e-3, ..Iterative::default() };
+    for (input_width, hidden_width, edge_width) in
+        [(3, 64, 1), (0, 16, 0), (1, 1, 0), (0, 33, 3), (2, 70, 1), (5, 130, 2), (4, 64, 0)]
+    {
+        for (layer, aggregation) in cases::layers() {
+            let config = BlockConfig {
+                layer,
+                aggregation,
+                controller: Controller::Iterative(iterative),
+                biased: true,
+                input_width,
+                hidden_width,
+                edge_width,
+            };
+            let batch = Batch::random(&mut random, &[7, 5], 3);
+            let case = Case::random(&mut random, config, batch, false);
+            let expected = case.reference();
+            let portable = Engine::with_isa(Isa::Portable).unwrap();
+            compare(&case, portable, ALL, &expected, (TIGHT, TIGHT));
+            for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
+                let engine = Engine::with_isa(isa).unwrap();
+                compare(&case.to_f32(), engine, ALL, &expected, (SINGLE_OUTPUT, SINGLE_GRADIENT));
+            }
+        }
+    }
+}
