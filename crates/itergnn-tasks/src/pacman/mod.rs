@@ -1,0 +1,32 @@
+//! Task 5: symbolic Pacman, a game of eating dots in a maze.
+//!
+//! The rules are here; learning to play is not. A game is made by [`PacmanConfig::game`] or [`Pacman::new`], played
+//! with [`Pacman::step`], seen as a graph ([`Pacman::observation_graph`]), as a picture ([`Pacman::observation_image`])
+//! or as text (`Display`). Metric: eaten dots / reachable dots ([`Episode::success`]).
+//!
+//! # Example
+//! ```
+//! use itergnn_tasks::pacman::{NearestDot, PacmanConfig, play};
+//! let mut game = PacmanConfig::default().game(7)?;
+//! println!("{game}");
+//! let episode = play(&mut game, &mut NearestDot);
+//! assert_eq!(episode.success(), Some(1.0));
+//! # Ok::<(), itergnn_tasks::TaskError>(())
+//! ```
+
+mod env;
+mod maze;
+mod metric;
+mod observation;
+mod policy;
+mod rendering;
+mod sampler;
+mod spec;
+
+pub use env::{Action, Pacman, StepResult};
+pub use maze::Position;
+pub use metric::Episode;
+pub use observation::{IMAGE_CHANNELS, NODE_ATTRIBUTES};
+pub use policy::{NearestDot, Policy, RandomMoves, play};
+pub use sampler::PacmanSampler;
+pub use spec::PacmanConfig;

@@ -1,0 +1,31 @@
+//! Task 1: the length of the shortest path between two nodes, and the path itself.
+//!
+//! Input: node attributes are a one-hot vector (source, target, other), the edge attribute is the weight. Target:
+//! `[length]`, by Dijkstra's algorithm. Metrics: relative loss of the predicted length, and how often a walk steered by
+//! predicted lengths ([`Walk`]) is a shortest path.
+//!
+//! # Example
+//! ```
+//! use itergnn_graph::solvers::dijkstra;
+//! use itergnn_tasks::{Sampler, Split, shortest_path::{self, ShortestPathSpec}};
+//!
+//! let sampler = ShortestPathSpec::default().sampler()?;
+//! let sample = sampler.sample(Split::Test.seed(0), 0)?;
+//! let weights = sample.weights()?;
+//! // A predictor that knows the answer always finds a shortest path.
+//! let mut exact = |from: u32, to: u32| {
+//!     dijkstra::distances_to(&sample.graph, &weights, to).map_or(f32::NAN, |tree| tree.distances[from as usize] as f32)
+//! };
+//! assert!(shortest_path::succeeds(&sample, &mut exact)?);
+//! # Ok::<(), itergnn_tasks::TaskError>(())
+//! ```
+
+mod metric;
+mod sampler;
+mod spec;
+mod walk;
+
+pub use metric::{LENGTH_TOLERANCE, is_shortest, succeeds};
+pub use sampler::{ShortestPathSampler, mark_ends};
+pub use spec::{ShortestPathSpec, Weights};
+pub use walk::{DistanceOracle, ROUNDING_SLACK, Walk, WalkState, walk_to};
