@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::mlp::Mlp;
 
 /// An MLP without biases: positively homogeneous of degree 1, `f(a x) = a f(x)` for `a > 0`
-/// (`homo_mlp_is_homogeneous` in `tests/homogeneous_laws.rs`).
+/// (`homo_mlp_is_homogeneous` in `tests/homogeneous.rs`).
 ///
 /// # Paper
 ///

@@ -41,10 +41,10 @@ pub fn homogenise(mlp: &Mlp) -> Result<HomoMlp, Error> {
     let mut maps = vec![Tensor::cat(vec![identity.clone(), identity.neg()], 1)];
     let last = mlp.layers.len() - 1;
     for (index, map) in mlp.layers.iter().enumerate() {
-        let weight = map.weight.val().detach();
+        let weight = map.weight.val();
         let outputs = weight.dims()[1];
         let bias = match &map.bias {
-            Some(bias) => bias.val().detach().reshape([1, outputs]),
+            Some(bias) => bias.val().reshape([1, outputs]),
             None => Tensor::zeros([1, outputs], &device),
         };
         // Rows read the channels of the layer before: [p ; q] first, [features ; norm] afterwards.
@@ -59,7 +59,8 @@ pub fn homogenise(mlp: &Mlp) -> Result<HomoMlp, Error> {
         };
         maps.push(if index == last { rows } else { Tensor::cat(vec![rows, norm], 1) });
     }
-    let layers = maps.into_iter().map(|weight| Linear { weight: Param::from_tensor(weight), bias: None }).collect();
+    let layers =
+        maps.into_iter().map(|weight| Linear { weight: Param::from_tensor(weight.detach()), bias: None }).collect();
     let result = Mlp::from_layers(layers, mlp.activation, mlp.final_activation)?;
     let bound = (2 * inputs).max(mlp.hidden_width() + 1);
     assert!(result.hidden_width() <= bound, "the construction keeps to the width bound of the theorem");

@@ -7,7 +7,7 @@ use crate::mlp::Mlp;
 
 /// `G(x) = |x|_1 MLP(x / |x|_1)`, and 0 for `x = 0`.
 ///
-/// Positively homogeneous of degree 1 whatever the network (`norm_wrapped_is_homogeneous` in `tests/homogeneous_laws.rs`).
+/// Positively homogeneous of degree 1 whatever the network (`norm_wrapped_is_homogeneous` in `tests/homogeneous.rs`).
 ///
 /// # Paper
 ///

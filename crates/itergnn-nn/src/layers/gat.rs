@@ -111,7 +111,7 @@ pub struct EdgeAttention {
 
 /// `h'_j = sum over k of softmax(score)_k v_s W + b`, `score_k = LeakyReLU(a_s . v_s W + a_r . v_j W + a_e . e_k W_e)`, per head.
 ///
-/// Without bias and with scale-invariant softmax it is positively homogeneous of degree 1 (`tests/layers_homogeneity.rs`).
+/// Without bias and with scale-invariant softmax it is positively homogeneous of degree 1 (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///

@@ -59,7 +59,7 @@ impl GinConfig {
 
 /// `h'_j = MLP((1 + eps) v_j + sum over incoming v_s)`.
 ///
-/// Positively homogeneous of degree 1 without biases and batch normalisation (`tests/layers_homogeneity.rs`).
+/// Positively homogeneous of degree 1 without biases and batch normalisation (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///

@@ -166,12 +166,12 @@ pub struct GlobalFunction {
 /// u'   = phi_u(agg_e, agg_v, u)
 /// ```
 ///
-/// Positively homogeneous of degree 1 without biases (`tests/layers_homogeneity.rs`).
+/// Positively homogeneous of degree 1 without biases (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///
 /// Section 'Graph Networks blocks' (Battaglia et al. 2018). The arguments of phi_e stand in the order of PathGNN, so that
-/// PathConv is the block with attention as rho_e->v and [`NodeFunction::KeepMax`] (`tests/layers_gn_block.rs`).
+/// PathConv is the block with attention as rho_e->v and [`NodeFunction::KeepMax`] (`tests/layers/gn_block.rs`).
 #[derive(Module, Debug)]
 pub struct GnBlock {
     /// phi_e.

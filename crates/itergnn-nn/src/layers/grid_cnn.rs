@@ -76,7 +76,7 @@ impl GridCnnConfig {
 /// - input: `[batch, input channels, height, width]`
 /// - output: `[batch, hidden channels, height, width]`
 ///
-/// Positively homogeneous of degree 1 without biases (`tests/layers_homogeneity.rs`).
+/// Positively homogeneous of degree 1 without biases (`tests/layers/homogeneity.rs`).
 #[derive(Module, Debug)]
 pub struct GridCnn {
     /// The convolutions.

@@ -16,10 +16,6 @@ use crate::batch::GraphTensors;
 
 /// Any of the layers, chosen by a [`LayerConfig`](super::LayerConfig).
 #[derive(Module, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a model holds a few layers; boxing would hide them from the module derive"
-)]
 pub enum Layer {
     /// See [`MpnnMaxConv`].
     MpnnMax(MpnnMaxConv),

@@ -11,7 +11,7 @@ use crate::batch::GraphTensors;
 /// - input: `[nodes, input width]`, the same at every step
 /// - hidden and output: `[nodes, hidden width]`
 ///
-/// Every implementation is permutation equivariant: renumbering the nodes renumbers the output (`tests/layers_laws.rs`).
+/// Every implementation is permutation equivariant: renumbering the nodes renumbers the output (`tests/layers/laws.rs`).
 pub trait MessagePassing {
     /// The next hidden state of every node.
     ///

@@ -14,7 +14,7 @@ use crate::ops::segment_max;
 
 /// `e'_k = MLP(v_s, v_r, e_k)`, `agg_j = max over incoming e'_k`, `h'_j = max(h_j, agg_j)`.
 ///
-/// Positively homogeneous of degree 1 without biases (`tests/layers_homogeneity.rs`).
+/// Positively homogeneous of degree 1 without biases (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///

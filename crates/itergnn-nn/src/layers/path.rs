@@ -15,7 +15,7 @@ use crate::mlp::Mlp;
 /// `e~_k = MLP(v_s, v_r, e_k)`, `score_k = linear(v_s, v_r, e_k)`, `agg_j = sum softmax(score)_k e~_k`, `h'_j = max(h_j, agg_j)`.
 ///
 /// The aggregation may also be the maximum or sparsemax. Positively homogeneous of degree 1 without biases, the softmax then
-/// being the scale-invariant one (`tests/layers_homogeneity.rs`).
+/// being the scale-invariant one (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///

@@ -14,7 +14,7 @@ use crate::mlp::Mlp;
 
 /// As [`PathConv`](super::PathConv), with `e~_k = MLP(v_s, e_k)`; the score still reads `(v_s, v_r, e_k)`.
 ///
-/// Positively homogeneous of degree 1 without biases (`tests/layers_homogeneity.rs`).
+/// Positively homogeneous of degree 1 without biases (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///

@@ -12,7 +12,7 @@ use crate::mlp::Mlp;
 
 /// `h'_j = MLP(v_j)`: every node for itself, the graph is read by the readout only.
 ///
-/// Positively homogeneous of degree 1 without biases (`tests/layers_homogeneity.rs`).
+/// Positively homogeneous of degree 1 without biases (`tests/layers/homogeneity.rs`).
 #[derive(Module, Debug)]
 pub struct PointNet {
     /// The node function.

@@ -44,7 +44,7 @@ pub fn segment_mean(values: Tensor<2>, segments: &Segments) -> Tensor<2> {
 /// Largest entry of each segment and channel. An empty segment gives 0.
 ///
 /// The gradient goes to the first row that attains the maximum. (Burn's own scatter with maximum is right forward, but gives
-/// the gradient to every duplicate index; `tests/ops_gradients.rs` guards the difference.)
+/// the gradient to every duplicate index; `tests/ops/gradients.rs` guards the difference.)
 ///
 /// # Shapes
 ///
@@ -91,7 +91,7 @@ pub fn segment_range_normalise(scores: Tensor<2>, segments: &Segments) -> Tensor
 /// Scale-invariant softmax: `softmax(x / (max x - min x))` within each segment and channel.
 ///
 /// Positively homogeneous of degree 0: `c x` gives the same weights for every `c > 0` (proved by
-/// `scale_invariant_softmax_ignores_the_scale` in `tests/ops_laws.rs`). Where the range counts as zero
+/// `scale_invariant_softmax_ignores_the_scale` in `tests/ops/laws.rs`). Where the range counts as zero
 /// (see [`segment_range_normalise`]) the weights are uniform.
 ///
 /// # Shapes

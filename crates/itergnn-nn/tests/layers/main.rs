@@ -1,0 +1,11 @@
+//! Tests of the layers, in `f64`.
+
+#[path = "../fixtures/mod.rs"]
+mod fixtures;
+
+mod gn_block;
+mod gradients;
+mod homogeneity;
+mod laws;
+mod settings;
+mod zoo;
