@@ -1,1 +1,36 @@
-fn main() {}
+//! The `itergnn` command line. See `itergnn --help`.
+
+mod commands;
+mod failure;
+mod options;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::{
+    failure::Failure,
+    options::{Command, Options},
+};
+
+fn main() -> ExitCode {
+    let options = match Options::try_parse() {
+        Ok(options) => options,
+        // Clap prints help and usage errors itself, with exit code 0 and 2.
+        Err(error) => error.exit(),
+    };
+    match run(&options.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+fn run(command: &Command) -> Result<(), Failure> {
+    match command {
+        Command::Demo(arguments) => commands::demo::run(arguments),
+        Command::Sample(arguments) => commands::sample::run(arguments),
+        Command::Exact(arguments) => commands::exact::run(arguments),
+    }
+}
