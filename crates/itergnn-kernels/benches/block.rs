@@ -147,7 +147,7 @@ fn main() {
             let config = BlockConfig {
                 layer,
                 aggregation,
-                controller: Controller::Iterative(Iterative::default()),
+                controller: Controller::Iterative(Iterative { confidence_bias: true, ..Iterative::default() }),
                 biased: false,
                 input_width: 3,
                 hidden_width: 64,
@@ -160,8 +160,10 @@ fn main() {
                 let scale = 1.0 / (slot.rows as f32).sqrt();
                 let values = &mut parameters[slot.range()];
                 values.iter_mut().for_each(|value| *value = scale * (2.0 * random.unit() - 1.0));
-                if slot.kind == ParameterKind::ConfidenceWeight {
-                    values.fill(-1e-3);
+                match slot.kind {
+                    ParameterKind::ConfidenceWeight => values.fill(1e-3),
+                    ParameterKind::ConfidenceBias => values.fill(-8.0),
+                    _ => (),
                 }
             }
             let node_inputs: Vec<f32> = (0..nodes * 3).map(|index| f32::from(u8::from(index % 3 == 2))).collect();
