@@ -90,6 +90,23 @@ impl GraphTensors {
         self.with_globals(Tensor::from_data(TensorData::new(globals, [graphs, width]), device))
     }
 
+    /// The same batch on another device, or with autodiff turned on or off.
+    #[must_use]
+    pub fn to_device(&self, device: &Device) -> Self {
+        let moved = |tensor: &Tensor<2>| Tensor::from_data(tensor.to_data(), device);
+        let index = |tensor: &Tensor<1, Int>| Tensor::from_data(tensor.to_data(), device);
+        Self {
+            node_attributes: moved(&self.node_attributes),
+            edge_attributes: moved(&self.edge_attributes),
+            senders: index(&self.senders),
+            receivers: index(&self.receivers),
+            node_graph: index(&self.node_graph),
+            globals: self.globals.as_ref().map(moved),
+            structure: self.structure.clone(),
+            self_loops: Arc::default(),
+        }
+    }
+
     /// The same batch with other node attributes, such as hidden states or random features.
     ///
     /// # Panics

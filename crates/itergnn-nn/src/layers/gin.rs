@@ -5,6 +5,7 @@ use burn::nn::{BatchNorm, BatchNormConfig};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+use super::batch_norm::batch_normalise;
 use super::config::LayerConfig;
 use super::edge_inputs::node_vectors;
 use super::message_passing::MessagePassing;
@@ -98,7 +99,7 @@ impl GinConv {
         }
         let last = self.mlp.layers.len() - 1;
         self.mlp.layers.iter().zip(&self.norms).enumerate().fold(state, |state, (index, (map, norm))| {
-            let state = norm.forward(map.forward(state));
+            let state = batch_normalise(norm, map.forward(state));
             if index < last || self.mlp.final_activation { self.mlp.activation.forward(state) } else { state }
         })
     }

@@ -17,6 +17,7 @@
 //! [`GridCnn`] takes images instead of graphs.
 
 mod aggregator;
+mod batch_norm;
 mod config;
 mod edge_inputs;
 mod gat;

@@ -4,6 +4,7 @@
 mod fixtures;
 
 mod gn_block;
+mod golden;
 mod gradients;
 mod homogeneity;
 mod laws;
