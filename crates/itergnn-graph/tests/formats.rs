@@ -1,5 +1,7 @@
 //! The formats on small files: what each says, that writing and reading again changes nothing, and the laws that hold for any file.
 
+#![allow(clippy::unwrap_used, reason = "functions that only tests call")]
+
 use std::path::{Path, PathBuf};
 
 use itergnn_graph::{

@@ -3,6 +3,8 @@
 //! Arbitrary bytes and mutated copies of the fixtures go through every parser; `formats_memory.rs` measures the memory. `fuzz/` runs the same parsers under
 //! coverage guidance.
 
+#![allow(clippy::unwrap_used, reason = "functions that only tests call")]
+
 use std::{
     io::{BufRead, BufReader, Read},
     path::Path,
@@ -14,8 +16,10 @@ use itergnn_graph::formats::{
 };
 use proptest::prelude::*;
 
+type Parser = fn(&mut dyn BufRead) -> Result<(), FormatError>;
+
 /// Every parser, with whatever can be asked of its result.
-const PARSERS: [(&str, fn(&mut dyn BufRead) -> Result<(), FormatError>); 11] = [
+const PARSERS: [(&str, Parser); 11] = [
     ("graph", |reader| {
         let read = parse_graph(reader, "f", &ReadOptions::default())?;
         let last = read.graph.nodes() as u32 - 1; // there is at least one node

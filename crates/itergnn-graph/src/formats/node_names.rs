@@ -121,7 +121,9 @@ mod tests {
     fn dense_ids_keep_their_gaps_and_sparse_ids_lose_them() {
         assert_eq!(names(0, &[0, 1, 1, 3]), NodeNames::Sequence { first: 0, nodes: 4 });
         assert_eq!(names(1, &[1, 2]), NodeNames::Sequence { first: 1, nodes: 2 });
-        assert_eq!(names(0, &[0, 1, 1, 9]), NodeNames::Listed(vec![0, 1, 9]));
+        assert_eq!(names(0, &[0, 1, 1, 5]), NodeNames::Sequence { first: 0, nodes: 6 }); // three of six occur
+        assert_eq!(names(0, &[0, 1, 1, 6]), NodeNames::Listed(vec![0, 1, 6])); // three of seven
+        assert_eq!(names(0, &[0, 1, 1, 90]), NodeNames::Listed(vec![0, 1, 90]));
         assert_eq!(names(0, &[0, u64::MAX]), NodeNames::Listed(vec![0, u64::MAX]));
         assert_eq!(names(0, &[]), NodeNames::Listed(vec![]));
     }
