@@ -19,7 +19,15 @@ pub enum EdgeOrder {
 /// `[a ; b ; ..]` along the features. Parts of width 0 are left out.
 pub(super) fn concatenate(parts: impl IntoIterator<Item = Tensor<2>>) -> Tensor<2> {
     let mut parts: Vec<Tensor<2>> = parts.into_iter().filter(|part| part.dims()[1] > 0).collect();
-    if parts.len() == 1 { parts.remove(0) } else { Tensor::cat(parts, 1) }
+    if parts.len() == 1 {
+        return parts.remove(0);
+    }
+    // The backward pass of a concatenation without rows panics in Burn 0.22.1 (a batch whose graphs have no edges); it has no gradient to give.
+    if let Some(part) = parts.first().filter(|part| part.dims()[0] == 0) {
+        let width = parts.iter().map(|part| part.dims()[1]).sum();
+        return Tensor::zeros([0, width], (&part.device(), part.dtype()));
+    }
+    Tensor::cat(parts, 1)
 }
 
 /// `v = [input ; hidden]`.

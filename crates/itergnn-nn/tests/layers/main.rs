@@ -8,5 +8,6 @@ mod golden;
 mod gradients;
 mod homogeneity;
 mod laws;
+mod self_loops;
 mod settings;
 mod zoo;
