@@ -184,7 +184,7 @@ fn main() {
                 edge_features: &edge_features,
                 parameters: &parameters,
             };
-            let given = OutputGradients { output: &gradient, remaining: None };
+            let given = OutputGradients { output: &gradient, unspent: None };
             let run_forward = || forward(engine, &config, &inputs, Wanted::default()).expect("finite numbers");
             let step = || {
                 let (output, tape) = run_forward();

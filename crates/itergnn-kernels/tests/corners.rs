@@ -36,6 +36,7 @@ fn assert_equal_to_reference(case: &Case<f64>, wanted: Wanted) {
         (&output.output, &expected.0.output),
         (&output.last_hidden, &expected.0.last_hidden),
         (&output.remaining, &expected.0.remaining),
+        (&output.unspent, &expected.0.unspent),
         (&gradients.parameters, &expected.1.parameters),
         (&gradients.hidden, &expected.1.hidden),
     ] {
@@ -121,7 +122,7 @@ fn ties_go_to_the_state_and_then_to_the_first_edge() {
             edge_features: vec![],
             parameters: vec![1.0_f32, 1.0],
             output_gradient: vec![0.0, 0.0, 1.0],
-            remaining_gradient: vec![0.0],
+            unspent_gradient: vec![0.0],
         };
         case.fused(engine(), Wanted::default()).1.hidden
     };

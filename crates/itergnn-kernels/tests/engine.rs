@@ -33,6 +33,7 @@ fn compare<T: Real>(
     let mut pairs = vec![
         ("output", relative_difference(&output.output, &expected.0.output), output_tolerance),
         ("last hidden", relative_difference(&output.last_hidden, &expected.0.last_hidden), output_tolerance),
+        ("unspent", relative_difference(&output.unspent, &expected.0.unspent), output_tolerance),
         ("remaining", relative_difference(&output.remaining, &expected.0.remaining), output_tolerance),
         (
             "confidences",

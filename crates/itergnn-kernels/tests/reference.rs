@@ -14,8 +14,8 @@ const TOLERANCE: f64 = 2e-8;
 fn loss(case: &Case<f64>) -> f64 {
     let (output, _) = reference::forward(&case.config, &case.inputs()).unwrap();
     let outputs = output.output.iter().zip(&case.output_gradient);
-    let remaining = output.remaining.iter().zip(&case.remaining_gradient);
-    outputs.chain(remaining).map(|(value, gradient)| value * gradient).sum()
+    let unspent = output.unspent.iter().zip(&case.unspent_gradient);
+    outputs.chain(unspent).map(|(value, gradient)| value * gradient).sum()
 }
 
 fn moved(case: &Case<f64>, directions: &[Vec<f64>; 4], step: f64) -> f64 {

@@ -65,7 +65,7 @@ pub struct Iterative {
     pub confidence_bias: bool,
     /// Divide the output by the sum of its weights.
     pub normalised: bool,
-    /// Give the mass that is left at the cap to the last step.
+    /// Give all mass that reaches the last allowed step to that step, whatever its confidence. For training only.
     pub settle: bool,
     /// Divide the pooled vector by its L1 norm in front of the confidence, so that the confidence does not change when all states are scaled.
     pub scale_free: bool,

@@ -16,11 +16,15 @@ pub struct BlockOutput<T> {
     pub last_hidden: Vec<T>,
     /// `[units]`: iterations done.
     pub iterations: Vec<u32>,
-    /// `[units]`: mass left after the last iteration, before [`settle`](super::Iterative::settle) gives it away; 0 for `shared` and `stack`.
+    /// `[units]`: mass left after the last iteration; 0 for `shared` and `stack`.
     pub remaining: Vec<T>,
+    /// `[units]`: mass in front of the last allowed iteration, which [`settle`](super::Iterative::settle) gives to it; 0 for units that were done before,
+    /// and for `shared` and `stack`. The loss may charge for it.
+    pub unspent: Vec<T>,
     /// `[units]`: whether the cap on iterations ended the iteration, with more than epsilon left. Never true for `shared` and `stack`.
     pub capped: Vec<bool>,
-    /// Per graph `[iterations of the graph]`, or `[iterations, nodes]` node-wise: the confidences; empty for `shared` and `stack`.
+    /// Per graph `[iterations of the graph]`, or `[iterations, nodes]` node-wise (0 for nodes that were done): the confidences; empty for `shared` and
+    /// `stack`.
     pub confidences: Vec<Vec<T>>,
 }
 
@@ -29,15 +33,14 @@ pub struct BlockOutput<T> {
 pub struct OutputGradients<'a, T> {
     /// With respect to [`BlockOutput::output`], `[nodes, hidden_width]`.
     pub output: &'a [T],
-    /// With respect to [`BlockOutput::remaining`], `[units]`; `None` where the loss does not use it.
-    pub remaining: Option<&'a [T]>,
+    /// With respect to [`BlockOutput::unspent`], `[units]`; `None` where the loss does not use it.
+    pub unspent: Option<&'a [T]>,
 }
 
 impl<T> OutputGradients<'_, T> {
     pub(crate) fn validate(&self, config: &BlockConfig, batch: &BatchView<'_>) -> Result<(), KernelError> {
         expect_length("gradient of output", self.output, batch.nodes() * config.hidden_width)?;
-        self.remaining
-            .map_or(Ok(()), |remaining| expect_length("gradient of remaining", remaining, units(config, batch)))
+        self.unspent.map_or(Ok(()), |unspent| expect_length("gradient of unspent", unspent, units(config, batch)))
     }
 }
 
@@ -73,6 +76,7 @@ pub(crate) fn units(config: &BlockConfig, batch: &BatchView<'_>) -> usize {
 pub(crate) struct UnitResults<T> {
     pub(crate) iterations: Vec<u32>,
     pub(crate) remaining: Vec<T>,
+    pub(crate) unspent: Vec<T>,
     pub(crate) capped: Vec<bool>,
     pub(crate) confidences: Vec<T>,
 }
@@ -83,6 +87,7 @@ impl<T: Real> UnitResults<T> {
         Self {
             iterations: vec![iterations as u32],
             remaining: vec![T::ZERO],
+            unspent: vec![T::ZERO],
             capped: vec![false],
             confidences: Vec::new(),
         }

@@ -6,8 +6,8 @@ use crate::real::Real;
 /// The confidences of one unit and the weights that follow from them.
 ///
 /// With `left_0 = 1` and `left_k = decay (1 - c_k) left_(k-1)` the state of step `k` of `K` has the weight
-/// `decay^(K - k) left_(k-1) c_k`. [`Iterative::settle`] adds `left_K` to the last weight of a unit that was stopped by the cap;
-/// [`Iterative::normalised`] then divides all weights by their sum.
+/// `decay^(K - k) left_(k-1) c_k`. Where `K` is the cap, `left_(K-1)` is the *unspent* mass of the unit, and [`Iterative::settle`] makes it the weight of
+/// the last step. [`Iterative::normalised`] then divides all weights by their sum.
 #[derive(Debug, Clone)]
 pub(crate) struct Schedule<T> {
     confidences: Vec<T>,
@@ -15,12 +15,21 @@ pub(crate) struct Schedule<T> {
     left: Vec<T>,
     weights: Vec<T>,
     total: T,
+    /// Whether the last allowed iteration was done, and whether it left more than epsilon.
+    at_cap: bool,
     capped: bool,
 }
 
 impl<T: Real> Schedule<T> {
     pub(crate) fn new() -> Self {
-        Self { confidences: Vec::new(), left: vec![T::ONE], weights: Vec::new(), total: T::ONE, capped: false }
+        Self {
+            confidences: Vec::new(),
+            left: vec![T::ONE],
+            weights: Vec::new(),
+            total: T::ONE,
+            at_cap: false,
+            capped: false,
+        }
     }
 
     /// Iterations done so far.
@@ -31,6 +40,11 @@ impl<T: Real> Schedule<T> {
     /// Mass not yet given to any step.
     pub(crate) fn remaining(&self) -> T {
         self.left[self.left.len() - 1]
+    }
+
+    /// Mass in front of the last allowed iteration; zero for a unit that did not need it.
+    pub(crate) fn unspent(&self) -> T {
+        if self.at_cap { self.left[self.iterations() - 1] } else { T::ZERO }
     }
 
     /// Whether the cap ended the iteration.
@@ -53,16 +67,16 @@ impl<T: Real> Schedule<T> {
     /// Computes the weights once the last confidence is known.
     pub(crate) fn finish(&mut self, options: &Iterative) {
         let steps = self.iterations();
-        self.capped = steps == options.max_iterations && self.remaining() > T::from_f64(options.epsilon);
+        self.at_cap = steps > 0 && steps == options.max_iterations;
+        self.capped = self.at_cap && self.remaining() > T::from_f64(options.epsilon);
         self.weights = vec![T::ZERO; steps];
         let mut faded = T::ONE;
         for step in (0..steps).rev() {
             self.weights[step] = faded * self.left[step] * self.confidences[step];
             faded *= T::from_f64(options.decay);
         }
-        let remaining = self.remaining();
-        if let Some(last) = self.weights.last_mut().filter(|_| options.settle && self.capped) {
-            *last += remaining;
+        if options.settle && self.at_cap {
+            self.weights[steps - 1] = self.left[steps - 1];
         }
         self.total = T::ONE;
         if options.normalised && steps > 0 {
@@ -84,10 +98,11 @@ impl<T: Real> Schedule<T> {
         self.confidences[step]
     }
 
-    /// Starts the way back from the gradient of the remaining mass and the product of the output with its gradient.
-    pub(crate) fn backward(&self, remaining: T, output_product: T, options: &Iterative) -> ScheduleBackward {
+    /// Starts the way back from the gradient of the unspent mass and the product of the output with its gradient.
+    pub(crate) fn backward(&self, unspent: T, output_product: T, options: &Iterative) -> ScheduleBackward {
         ScheduleBackward {
-            left: remaining.to_f64(),
+            unspent: if self.at_cap { unspent.to_f64() } else { 0.0 },
+            left: 0.0,
             faded: 1.0,
             shared: if options.normalised { output_product.to_f64() } else { 0.0 },
         }
@@ -98,13 +113,18 @@ impl<T: Real> Schedule<T> {
     pub(crate) fn step_backward(&self, state: &mut ScheduleBackward, step: usize, weight: T, options: &Iterative) -> T {
         let (confidence, left) = (self.confidences[step].to_f64(), self.left[step].to_f64());
         let raw = (weight.to_f64() - state.shared) / self.total.to_f64();
-        if step + 1 == self.iterations() && options.settle && self.capped {
-            state.left += raw;
-        }
         let product = state.faded * raw;
+        state.faded *= options.decay;
+        if step + 1 == self.iterations() && options.settle && self.at_cap {
+            // The weight is all that was left, whatever the confidence.
+            state.left = product + state.unspent;
+            return T::ZERO;
+        }
         let gradient = product * left - state.left * options.decay * left;
         state.left = product * confidence + state.left * options.decay * (1.0 - confidence);
-        state.faded *= options.decay;
+        if step + 1 == self.iterations() {
+            state.left += state.unspent;
+        }
         T::from_f64(gradient * confidence * (1.0 - confidence))
     }
 }
@@ -112,6 +132,7 @@ impl<T: Real> Schedule<T> {
 /// What [`Schedule::step_backward`] carries from step to step; in double precision because it is a handful of numbers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ScheduleBackward {
+    unspent: f64,
     left: f64,
     faded: f64,
     shared: f64,

@@ -93,7 +93,7 @@ pub(crate) struct Case<T> {
     pub(crate) edge_features: Vec<T>,
     pub(crate) parameters: Vec<T>,
     pub(crate) output_gradient: Vec<T>,
-    pub(crate) remaining_gradient: Vec<T>,
+    pub(crate) unspent_gradient: Vec<T>,
 }
 
 impl Case<f64> {
@@ -123,7 +123,7 @@ impl Case<f64> {
             edge_features,
             parameters,
             output_gradient: random.signed_values(nodes * config.hidden_width, 1.0),
-            remaining_gradient: random.signed_values(units, 1.0),
+            unspent_gradient: random.signed_values(units, 1.0),
             batch,
         }
     }
@@ -138,7 +138,7 @@ impl Case<f64> {
             edge_features: convert(&self.edge_features),
             parameters: convert(&self.parameters),
             output_gradient: convert(&self.output_gradient),
-            remaining_gradient: convert(&self.remaining_gradient),
+            unspent_gradient: convert(&self.unspent_gradient),
         }
     }
 }
@@ -155,7 +155,7 @@ impl<T: Real> Case<T> {
     }
 
     pub(crate) fn gradients(&self) -> OutputGradients<'_, T> {
-        OutputGradients { output: &self.output_gradient, remaining: Some(&self.remaining_gradient) }
+        OutputGradients { output: &self.output_gradient, unspent: Some(&self.unspent_gradient) }
     }
 
     pub(crate) fn reference(&self) -> (BlockOutput<T>, BlockGradients<T>) {

@@ -169,10 +169,10 @@ impl<T: Real> Job<'_, T> {
         let schedules = tape.schedules.iter().enumerate();
         schedules
             .map(|(unit, schedule)| {
-                let remaining = gradients.remaining.map_or(T::ZERO, |remaining| remaining[first_unit + unit]);
+                let unspent = gradients.unspent.map_or(T::ZERO, |unspent| unspent[first_unit + unit]);
                 // Only normalised weights need the product.
                 let product = if options.normalised { product(unit_rows(unit)) } else { T::ZERO };
-                schedule.backward(remaining, product, options)
+                schedule.backward(unspent, product, options)
             })
             .collect()
     }

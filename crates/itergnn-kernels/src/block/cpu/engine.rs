@@ -104,7 +104,7 @@ fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: usize) -> V
 /// let engine = Engine::new()?;
 /// let (output, tape) = forward(engine, &config, &inputs, Wanted::default())?;
 /// assert_eq!(output.iterations, [2]);
-/// let gradient = OutputGradients { output: &[1.0; 8], remaining: None };
+/// let gradient = OutputGradients { output: &[1.0; 8], unspent: None };
 /// let gradients = backward(engine, &inputs, &output, &tape, &gradient)?;
 /// assert_eq!(gradients.parameters.len(), parameters.len());
 /// # Ok::<(), itergnn_kernels::KernelError>(())
@@ -141,6 +141,7 @@ pub fn forward<T: Real>(
         last_hidden,
         iterations: Vec::new(),
         remaining: Vec::new(),
+        unspent: Vec::new(),
         capped: Vec::new(),
         confidences: Vec::new(),
     };
@@ -149,6 +150,7 @@ pub fn forward<T: Real>(
         let (tape, units) = outcome?;
         result.iterations.extend(units.iterations);
         result.remaining.extend(units.remaining);
+        result.unspent.extend(units.unspent);
         result.capped.extend(units.capped);
         result.confidences.push(units.confidences);
         graphs.push(tape);

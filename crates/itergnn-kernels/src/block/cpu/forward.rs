@@ -368,6 +368,7 @@ impl<T: Real> Job<'_, T> {
                 for schedule in &tape.schedules {
                     units.iterations.push(schedule.iterations() as u32);
                     units.remaining.push(schedule.remaining());
+                    units.unspent.push(schedule.unspent());
                     units.capped.push(schedule.capped());
                 }
                 if tape.schedules.is_empty() && !options.node_wise {

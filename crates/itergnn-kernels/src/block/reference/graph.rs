@@ -116,6 +116,7 @@ impl<T: Real> GraphRun<T> {
         for schedule in &self.schedules {
             units.iterations.push(schedule.iterations() as u32);
             units.remaining.push(schedule.remaining());
+            units.unspent.push(schedule.unspent());
             units.capped.push(schedule.capped());
         }
         if self.schedules.is_empty() && !options.node_wise {
@@ -159,9 +160,9 @@ impl<T: Real> GraphRun<T> {
             for (unit, schedule) in self.schedules.iter().enumerate() {
                 let rows = unit_rows(unit, options);
                 let position = if options.node_wise { nodes.start + unit } else { graph };
-                let remaining = gradients.remaining.map_or(T::ZERO, |remaining| remaining[position]);
+                let unspent = gradients.unspent.map_or(T::ZERO, |unspent| unspent[position]);
                 let output_product = product(&output[rows.clone()], &output_gradient[rows]);
-                carried.push(schedule.backward(remaining, output_product, options));
+                carried.push(schedule.backward(unspent, output_product, options));
             }
         }
         for (number, step) in self.steps.iter().enumerate().rev() {

@@ -35,6 +35,7 @@ pub fn forward<T: Real>(
         last_hidden: Vec::new(),
         iterations: Vec::new(),
         remaining: Vec::new(),
+        unspent: Vec::new(),
         capped: Vec::new(),
         confidences: Vec::new(),
     };
@@ -46,6 +47,7 @@ pub fn forward<T: Real>(
         output.last_hidden.extend(run.last_hidden());
         output.iterations.extend(&units.iterations);
         output.remaining.extend(&units.remaining);
+        output.unspent.extend(&units.unspent);
         output.capped.extend(&units.capped);
         output.confidences.push(units.confidences);
         graphs.push(run);
