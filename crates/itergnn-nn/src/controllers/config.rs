@@ -1,0 +1,298 @@
+//! Controllers as data.
+
+use serde::{Deserialize, Serialize};
+
+use super::run_loop::TRAINING_CAP;
+use crate::readout::ReadoutKind;
+
+/// What has a confidence of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// One confidence a graph, from the pooled hidden state.
+    #[default]
+    Graph,
+    /// One confidence a node, from its own hidden state; for graphs with several components.
+    Node,
+}
+
+/// Which controller, with its parameters.
+///
+/// # Example
+/// ```
+/// use itergnn_nn::controllers::ControllerConfig;
+/// let config: ControllerConfig = serde_json::from_str(r#"{"kind": "iter-decay", "scope": "node"}"#)?;
+/// assert_eq!(config, ControllerConfig::iter_decay().node_wise());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ControllerConfig {
+    /// Layers with their own weights.
+    Stack(StackConfig),
+    /// One layer repeated.
+    Shared(SharedConfig),
+    /// The iterative module without decay.
+    Iter(IterConfig),
+    /// The iterative module with decay.
+    #[serde(with = "decayed")]
+    IterDecay(IterConfig),
+    /// Graves' adaptive computation time.
+    Act(ActConfig),
+}
+
+/// Parameters of `stack`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct StackConfig {
+    /// Number of layers; the paper's models have 30.
+    pub layers: usize,
+}
+
+/// Parameters of `shared`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SharedConfig {
+    /// Steps in training.
+    pub steps: usize,
+    /// Steps at inference; the paper uses the largest graph size of the test set. `None` means as many as in training.
+    pub inference_steps: Option<usize>,
+}
+
+/// Parameters of `iter` and `iter-decay`; see [`IterRule`](super::IterRule) for the formulas.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct IterConfig {
+    /// Remaining probability at which an element is done.
+    pub epsilon: f64,
+    /// lambda; 1 in the form without decay.
+    pub decay: f64,
+    /// One confidence a graph or one a node.
+    pub scope: Scope,
+    /// Divide the output by the weight spent.
+    pub normalised: bool,
+    /// Price of probability left at the cap in training.
+    pub settle: Option<f64>,
+    /// Divide the confidence's features by their L1 norm, so that scaling all inputs does not change a confidence.
+    pub scale_free: bool,
+    /// How node states are pooled for a graph's confidence.
+    pub pooling: ReadoutKind,
+    /// Whether the confidence has a bias; `None` follows the prior of the model.
+    pub confidence_bias: Option<bool>,
+    /// Nodes that are done keep shrinking by the decay until their graph is done, as in the authors' code; only for imported node-wise models.
+    pub decay_finished: bool,
+    /// Most steps in training.
+    pub training_cap: usize,
+    /// Most steps at inference; `None` means no cap but the safety cap.
+    pub inference_cap: Option<usize>,
+}
+
+/// Parameters of `act`; see [`ActRule`](super::ActRule) for the formulas.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ActConfig {
+    /// tau, the price of a step.
+    pub ponder_cost: f64,
+    /// How far the sum of confidences may stay below one (Graves uses 0.01).
+    pub epsilon: f64,
+    /// One confidence a graph or one a node.
+    pub scope: Scope,
+    /// Divide the confidence's features by their L1 norm.
+    pub scale_free: bool,
+    /// How node states are pooled for a graph's confidence.
+    pub pooling: ReadoutKind,
+    /// Whether the confidence has a bias; `None` follows the prior of the model.
+    pub confidence_bias: Option<bool>,
+    /// Most steps in training.
+    pub training_cap: usize,
+    /// Most steps at inference; `None` means no cap but the safety cap.
+    pub inference_cap: Option<usize>,
+}
+
+/// lambda of the paper, its choice among 0.99, 0.999 and 0.9999.
+const PAPER_DECAY: f64 = 0.9999;
+
+/// epsilon of the authors' code.
+const PAPER_EPSILON: f64 = 1e-7;
+
+impl Default for StackConfig {
+    fn default() -> Self {
+        Self { layers: 30 }
+    }
+}
+
+impl Default for SharedConfig {
+    fn default() -> Self {
+        Self { steps: TRAINING_CAP, inference_steps: None }
+    }
+}
+
+impl Default for IterConfig {
+    fn default() -> Self {
+        Self {
+            epsilon: PAPER_EPSILON,
+            decay: 1.0,
+            scope: Scope::Graph,
+            normalised: false,
+            settle: None,
+            scale_free: false,
+            pooling: ReadoutKind::Max,
+            confidence_bias: None,
+            decay_finished: false,
+            training_cap: TRAINING_CAP,
+            inference_cap: None,
+        }
+    }
+}
+
+impl Default for ActConfig {
+    fn default() -> Self {
+        Self {
+            ponder_cost: 0.01,
+            epsilon: 0.01,
+            scope: Scope::Graph,
+            scale_free: false,
+            pooling: ReadoutKind::Max,
+            confidence_bias: None,
+            training_cap: TRAINING_CAP,
+            inference_cap: None,
+        }
+    }
+}
+
+impl ControllerConfig {
+    /// `stack(layers)`.
+    pub fn stack(layers: usize) -> Self {
+        Self::Stack(StackConfig { layers })
+    }
+
+    /// `shared(steps)`, with as many steps at inference.
+    pub fn shared(steps: usize) -> Self {
+        Self::Shared(SharedConfig { steps, inference_steps: None })
+    }
+
+    /// `iter` with the paper's epsilon.
+    pub fn iter() -> Self {
+        Self::Iter(IterConfig::default())
+    }
+
+    /// `iter-decay` with the paper's epsilon and lambda.
+    pub fn iter_decay() -> Self {
+        Self::IterDecay(IterConfig { decay: PAPER_DECAY, ..IterConfig::default() })
+    }
+
+    /// `act` with the given ponder cost.
+    pub fn act(ponder_cost: f64) -> Self {
+        Self::Act(ActConfig { ponder_cost, ..ActConfig::default() })
+    }
+
+    /// The same controller with one confidence a node; a stack or shared controller has none and stays as it is.
+    #[must_use]
+    pub fn node_wise(mut self) -> Self {
+        match &mut self {
+            Self::Iter(config) | Self::IterDecay(config) => config.scope = Scope::Node,
+            Self::Act(config) => config.scope = Scope::Node,
+            Self::Stack(_) | Self::Shared(_) => {}
+        }
+        self
+    }
+
+    /// The same iterative controller after `change`; others stay as they are.
+    #[must_use]
+    pub fn with_iter(mut self, change: impl FnOnce(&mut IterConfig)) -> Self {
+        if let Self::Iter(config) | Self::IterDecay(config) = &mut self {
+            change(config);
+        }
+        self
+    }
+
+    /// What is wrong with the parameters, as `(field, why)`.
+    pub(crate) fn fault(&self) -> Option<(&'static str, String)> {
+        let positive = |field, count: usize| (count == 0).then(|| (field, "must be at least 1".to_owned()));
+        let probability = |field, value: f64| {
+            (!(value > 0.0 && value < 1.0)).then(|| (field, format!("{value} is not between 0 and 1")))
+        };
+        match self {
+            Self::Stack(config) => positive("layers", config.layers),
+            Self::Shared(config) => {
+                positive("steps", config.steps).or_else(|| positive("inference_steps", config.inference_steps?))
+            }
+            Self::Iter(config) | Self::IterDecay(config) => probability("epsilon", config.epsilon)
+                .or_else(|| {
+                    let inside = config.decay > 0.0 && config.decay <= 1.0;
+                    (!inside).then(|| ("decay", format!("{} is not in (0, 1]", config.decay)))
+                })
+                .or_else(|| {
+                    let price = config.settle?;
+                    (!(price.is_finite() && price >= 0.0)).then(|| ("settle", format!("{price} is not a price")))
+                })
+                .or_else(|| positive("training_cap", config.training_cap))
+                .or_else(|| positive("inference_cap", config.inference_cap?)),
+            Self::Act(config) => probability("epsilon", config.epsilon)
+                .or_else(|| {
+                    let price = config.ponder_cost;
+                    let fine = price.is_finite() && price >= 0.0;
+                    (!fine).then(|| ("ponder_cost", format!("{price} is not a price")))
+                })
+                .or_else(|| positive("training_cap", config.training_cap))
+                .or_else(|| positive("inference_cap", config.inference_cap?)),
+        }
+    }
+}
+
+/// `iter-decay` reads like `iter`, except that a missing `decay` means the paper's lambda.
+mod decayed {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
+
+    use super::{IterConfig, PAPER_DECAY};
+
+    pub(super) fn serialize<S: Serializer>(config: &IterConfig, serializer: S) -> Result<S::Ok, S::Error> {
+        config.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<IterConfig, D::Error> {
+        let mut fields = serde_json::Map::<String, serde_json::Value>::deserialize(deserializer)?;
+        fields.entry("decay").or_insert_with(|| PAPER_DECAY.into());
+        serde_json::from_value(fields.into()).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iter_decay_without_a_decay_has_the_papers() {
+        let config: ControllerConfig = serde_json::from_str(r#"{"kind": "iter-decay"}"#).unwrap();
+        assert_eq!(config, ControllerConfig::iter_decay());
+        let plain: ControllerConfig = serde_json::from_str(r#"{"kind": "iter"}"#).unwrap();
+        assert_eq!(plain, ControllerConfig::iter());
+    }
+
+    #[test]
+    fn every_controller_survives_json() {
+        for config in [
+            ControllerConfig::stack(3),
+            ControllerConfig::shared(4),
+            ControllerConfig::iter().node_wise(),
+            ControllerConfig::iter_decay().with_iter(|iter| iter.settle = Some(0.3)),
+            ControllerConfig::act(0.1),
+        ] {
+            let text = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<ControllerConfig>(&text).unwrap(), config, "{text}");
+        }
+    }
+
+    #[test]
+    fn misspelt_fields_are_refused() {
+        let error = serde_json::from_str::<ControllerConfig>(r#"{"kind": "iter", "epsilonn": 1e-7}"#).unwrap_err();
+        assert!(error.to_string().contains("epsilonn"), "{error}");
+    }
+
+    #[test]
+    fn faults_are_named() {
+        let config = ControllerConfig::iter().with_iter(|iter| iter.epsilon = 2.0);
+        assert_eq!(config.fault(), Some(("epsilon", "2 is not between 0 and 1".to_owned())));
+        assert_eq!(ControllerConfig::iter_decay().fault(), None);
+    }
+}

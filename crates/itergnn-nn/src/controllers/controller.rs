@@ -1,0 +1,139 @@
+//! Any controller, with its layers.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+use super::stack::{Shared, Stack};
+use super::{
+    ActConfig, ActRule, Confidence, ControllerConfig, ControllerOutput, IterConfig, IterRule, Mode, RunOptions,
+    SAFETY_CAP, Scope, run_loop,
+};
+use crate::layers::{Layer, LayerConfig};
+use crate::readout::{Readout, ReadoutKind};
+use crate::{Error, GraphTensors, InitRng};
+
+/// One controller block: layers and the rule that composes them.
+#[derive(Module, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a model holds one or two blocks; boxing would hide them from the module derive"
+)]
+pub enum Controller {
+    /// `stack`.
+    Stack(Stack),
+    /// `shared`.
+    Shared(Shared),
+    /// `iter` and `iter-decay`.
+    Iter(Iter),
+    /// `act`.
+    Act(Act),
+}
+
+/// A layer iterated by [`IterRule`].
+#[derive(Module, Debug)]
+pub struct Iter {
+    layer: Layer,
+    confidence: Confidence,
+    #[module(skip)]
+    config: IterConfig,
+}
+
+/// A layer iterated by [`ActRule`].
+#[derive(Module, Debug)]
+pub struct Act {
+    layer: Layer,
+    confidence: Confidence,
+    #[module(skip)]
+    config: ActConfig,
+}
+
+impl Controller {
+    /// A controller with weights drawn from `rng`.
+    ///
+    /// `confidence_bias` is what the prior says about the bias of the confidence; the controller's own setting goes first.
+    ///
+    /// # Errors
+    /// [`Error::Config`] for parameters that make no sense.
+    pub fn new(
+        config: &ControllerConfig,
+        layer: &LayerConfig,
+        confidence_bias: bool,
+        device: &Device,
+        rng: &mut InitRng,
+    ) -> Result<Self, Error> {
+        if let Some((field, why)) = config.fault() {
+            return Err(Error::config("controller", format!("{field}: {why}")));
+        }
+        Ok(match config {
+            ControllerConfig::Stack(config) => {
+                let layers = (0..config.layers).map(|_| layer.init(device, rng)).collect::<Result<_, _>>()?;
+                Self::Stack(Stack::new(layers))
+            }
+            ControllerConfig::Shared(config) => Self::Shared(Shared::new(layer.init(device, rng)?, config.clone())),
+            ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config) => {
+                let body = layer.init(device, rng)?;
+                let bias = config.confidence_bias.unwrap_or(confidence_bias);
+                let wanted =
+                    Wanted { scope: config.scope, pooling: config.pooling, scale_free: config.scale_free, bias };
+                let confidence = new_confidence(wanted, layer, device, rng);
+                Self::Iter(Iter { layer: body, confidence, config: config.clone() })
+            }
+            ControllerConfig::Act(config) => {
+                let body = layer.init(device, rng)?;
+                let bias = config.confidence_bias.unwrap_or(confidence_bias);
+                let wanted =
+                    Wanted { scope: config.scope, pooling: config.pooling, scale_free: config.scale_free, bias };
+                let confidence = new_confidence(wanted, layer, device, rng);
+                Self::Act(Act { layer: body, confidence, config: config.clone() })
+            }
+        })
+    }
+
+    /// Runs the layers on a batch.
+    ///
+    /// # Shapes
+    /// `input` is `[nodes, input]`, `hidden` and the output's state `[nodes, hidden]`.
+    pub fn forward(
+        &self,
+        graph: &GraphTensors,
+        input: Tensor<2>,
+        hidden: Tensor<2>,
+        options: &RunOptions,
+    ) -> ControllerOutput {
+        match self {
+            Self::Stack(stack) => stack.forward(graph, input, hidden, options),
+            Self::Shared(shared) => shared.forward(graph, input, hidden, options),
+            Self::Iter(Iter { layer, confidence, config }) => {
+                let rule = IterRule::from(config);
+                let cap = most_steps(options, config.training_cap, config.inference_cap);
+                run_loop(layer, confidence, &rule, config.decay_finished, graph, input, hidden, cap, options)
+            }
+            Self::Act(Act { layer, confidence, config }) => {
+                let cap = most_steps(options, config.training_cap, config.inference_cap);
+                run_loop(layer, confidence, &ActRule::from(config), false, graph, input, hidden, cap, options)
+            }
+        }
+    }
+}
+
+fn most_steps(options: &RunOptions, training: usize, inference: Option<usize>) -> usize {
+    options.cap.unwrap_or(match options.mode {
+        Mode::Training => training,
+        Mode::Inference => inference.unwrap_or(SAFETY_CAP),
+    })
+}
+
+struct Wanted {
+    scope: Scope,
+    pooling: ReadoutKind,
+    scale_free: bool,
+    bias: bool,
+}
+
+fn new_confidence(wanted: Wanted, layer: &LayerConfig, device: &Device, rng: &mut InitRng) -> Confidence {
+    let (input, hidden) = (layer.input_width, layer.hidden_width);
+    let readout = (wanted.scope == Scope::Graph)
+        .then(|| Readout::new(wanted.pooling, input, hidden, layer.homogeneous, device, rng));
+    let features = readout.as_ref().map_or(hidden, |readout| readout.kind().output_width(hidden));
+    Confidence::new(readout, rng.linear(features, 1, wanted.bias, device), wanted.scale_free)
+}

@@ -1,0 +1,36 @@
+//! How layers are composed: a fixed stack, a shared layer, or a loop that learns when to stop.
+//!
+//! | name | output | stops |
+//! |---|---|---|
+//! | `stack(L)` | h^L, every layer with its own weights | after L layers |
+//! | `shared(L)` | h^L, one layer repeated | after L steps |
+//! | `iter` | sum_j p_j h^j with p_j = c^j prod_{i<j} (1 - c^i) (Algorithm 1) | when the remaining probability is at most epsilon |
+//! | `iter-decay` | lambda^(K-1) sum_j p_j h^j (the paper's efficient inference) | the same, the remaining probability shrinking by lambda a step |
+//! | `act` | Graves' adaptive computation time, with ponder cost | when the confidences sum to 1 |
+//!
+//! The three loops differ only in their [`Halting`] rule; [`run_loop`] does the rest for all of them: one confidence a graph or one a node, the cap
+//! of 30 steps in training, graphs that are done leaving the batch, and the [`Trace`]. Memory at inference does not grow with the number of steps.
+//!
+//! The paper lets a finished graph's accumulator shrink on while other graphs of its batch run. Here a finished graph (or node) is frozen, so that
+//! a result does not depend on what else is in the batch.
+
+mod act;
+mod confidence;
+mod config;
+mod controller;
+mod halting;
+mod iter;
+mod output;
+mod run_loop;
+mod stack;
+mod trace;
+
+pub use act::ActRule;
+pub use confidence::{Confidence, StoppingCriterion};
+pub use config::{ActConfig, ControllerConfig, IterConfig, Scope, SharedConfig, StackConfig};
+pub use controller::Controller;
+pub use halting::{Halting, HaltingStep};
+pub use iter::IterRule;
+pub use output::{ControllerOutput, Mode, RunOptions};
+pub use run_loop::{SAFETY_CAP, TRAINING_CAP, run_loop};
+pub use trace::{Trace, TraceStep};

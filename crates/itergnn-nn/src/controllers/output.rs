@@ -1,0 +1,90 @@
+//! What goes into a run of a controller besides the graph, and what comes out.
+
+use burn::tensor::Tensor;
+
+use super::{Scope, Trace};
+
+/// Why a model is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Gradients are wanted: loops are capped (at 30 steps unless configured otherwise) because every step is kept for the backward pass.
+    Training,
+    /// Only the answer is wanted: loops run until they are done.
+    Inference,
+}
+
+/// How to run a controller.
+///
+/// # Example
+/// ```
+/// use itergnn_nn::controllers::RunOptions;
+/// let options = RunOptions::inference().with_cap(5_000).with_trace();
+/// assert_eq!(options.cap, Some(5_000));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Training or inference.
+    pub mode: Mode,
+    /// Most steps of a loop (and the number of steps of a shared layer), instead of the configured one.
+    pub cap: Option<usize>,
+    /// Whether to record every step.
+    pub trace: bool,
+    /// Seed of what a training pass draws (dropout); give every pass its own.
+    pub seed: u64,
+}
+
+impl RunOptions {
+    /// For a forward pass that will be differentiated.
+    pub fn training() -> Self {
+        Self { mode: Mode::Training, cap: None, trace: false, seed: 0 }
+    }
+
+    /// For predictions.
+    pub fn inference() -> Self {
+        Self { mode: Mode::Inference, cap: None, trace: false, seed: 0 }
+    }
+
+    /// With at most `cap` steps.
+    #[must_use]
+    pub fn with_cap(mut self, cap: usize) -> Self {
+        self.cap = Some(cap);
+        self
+    }
+
+    /// With this seed for what the pass draws.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// With a record of every step.
+    #[must_use]
+    pub fn with_trace(mut self) -> Self {
+        self.trace = true;
+        self
+    }
+}
+
+/// What a controller computed.
+///
+/// `steps`, `confidences`, `remaining` and `capped` have one entry a graph or one a node, as `scope` says.
+#[derive(Debug, Clone)]
+pub struct ControllerOutput {
+    /// The new hidden state, `[nodes, hidden]`.
+    pub hidden: Tensor<2>,
+    /// What the vectors below are about.
+    pub scope: Scope,
+    /// Steps used.
+    pub steps: Vec<usize>,
+    /// Confidence of the last step used; 1 for controllers that do not learn to stop.
+    pub confidences: Vec<f64>,
+    /// Probability of not having stopped when the loop ended.
+    pub remaining: Vec<f64>,
+    /// Whether a cap ended the loop rather than the stopping criterion.
+    pub capped: Vec<bool>,
+    /// What the controller adds to the loss: unspent probability (`settle`) or ponder cost (`act`), averaged over graphs or nodes.
+    pub auxiliary_loss: Option<Tensor<1>>,
+    /// Every step, if asked for.
+    pub trace: Option<Trace>,
+}

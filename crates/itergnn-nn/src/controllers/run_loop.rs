@@ -1,0 +1,298 @@
+//! The loop that every learned stopping rule shares.
+
+use burn::tensor::{Bool, Int, Tensor, TensorData};
+
+use super::trace::{host_values, largest_change};
+use super::{ControllerOutput, Halting, Mode, RunOptions, Scope, StoppingCriterion, Trace, TraceStep};
+use crate::{GraphTensors, MessagePassing};
+
+/// Most steps in training unless configured otherwise (the paper's number).
+pub const TRAINING_CAP: usize = 30;
+
+/// Most steps at inference when no cap is given; reaching it is reported in [`ControllerOutput::capped`].
+pub const SAFETY_CAP: usize = 100_000;
+
+/// Repeats `body` until `criterion` and `rule` say that every graph is done, at most `cap` times.
+///
+/// Graphs that are done leave the batch and cost nothing more. Nodes that are done (scope [`Scope::Node`]) keep their output while the rest of
+/// their graph goes on, unless `decay_finished`. A remaining probability that is not a number counts as done.
+///
+/// # Shapes
+/// `input` is `[nodes, input]`, `hidden` and the output `[nodes, hidden]`.
+///
+/// # Complexity
+/// One evaluation of the body a step, on the graphs that still run. Without gradients the memory does not depend on the number of steps.
+///
+/// # Panics
+/// If `cap` is 0.
+#[allow(clippy::too_many_arguments)] // the loop is the meeting point of all parts; a struct for one call would only rename them
+pub fn run_loop(
+    body: &impl MessagePassing,
+    criterion: &impl StoppingCriterion,
+    rule: &impl Halting,
+    decay_finished: bool,
+    graph: &GraphTensors,
+    input: Tensor<2>,
+    hidden: Tensor<2>,
+    cap: usize,
+    options: &RunOptions,
+) -> ControllerOutput {
+    assert!(cap > 0, "a loop needs at least one step");
+    let mut active = Active::new(graph, input, hidden, criterion.scope());
+    let mut record = Record::new(active.element_ids.len());
+    let mut finished = Vec::new();
+    let mut charges: Option<Tensor<1>> = None;
+    let mut trace = options.trace.then(Trace::default);
+    let training = options.mode == Mode::Training;
+
+    for step in 1..=cap {
+        if active.graph_ids.is_empty() {
+            break;
+        }
+        let before = options.trace.then(|| active.hidden.clone());
+        active.hidden = body.forward(&active.graph, active.input.clone(), active.hidden);
+        let confidence = criterion.confidence(&active.graph, active.input.clone(), active.hidden.clone());
+        let capped = step == cap;
+        let weighed = rule.step(active.remaining.clone(), confidence.clone(), step, capped, training);
+        if let Some(charge) = weighed.charge {
+            let charge = active.only_running(charge);
+            charges = Some(charges.map_or_else(|| charge.clone().sum(), |total| total + charge.clone().sum()));
+        }
+        active.accumulate(weighed.weight, weighed.remaining, rule.decay(), decay_finished);
+
+        let confidence = host_values(confidence);
+        let remaining = host_values(active.remaining.clone());
+        if let Some((trace, before)) = trace.as_mut().zip(before) {
+            trace.steps.push(TraceStep {
+                step,
+                graphs: active.graph_ids.clone(),
+                change: largest_change(&before, &active.hidden, active.graph.node_segments().offsets()),
+                elements: active.element_ids.clone(),
+                confidence: confidence.clone(),
+                remaining: remaining.clone(),
+            });
+        }
+        record.note(&mut active, step, &confidence, &remaining, rule.epsilon(), capped);
+        active.release_finished(rule.normalised(), &mut finished);
+    }
+
+    let elements = record.steps.len().max(1);
+    ControllerOutput {
+        hidden: assemble(graph, finished, active.hidden),
+        scope: criterion.scope(),
+        steps: record.steps,
+        confidences: record.confidences,
+        remaining: record.remaining,
+        capped: record.capped,
+        auxiliary_loss: charges.map(|total| total.div_scalar(elements as f64)),
+        trace,
+    }
+}
+
+/// The graphs that still run, with their tensors.
+struct Active {
+    graph: GraphTensors,
+    scope: Scope,
+    /// Positions of these graphs, and of their elements, in the whole batch.
+    graph_ids: Vec<usize>,
+    element_ids: Vec<usize>,
+    /// Elements that are done while their graph is not.
+    done: Vec<bool>,
+    input: Tensor<2>,
+    hidden: Tensor<2>,
+    accumulated: Tensor<2>,
+    /// Weight spent and probability left, `[elements, 1]`.
+    spent: Tensor<2>,
+    remaining: Tensor<2>,
+}
+
+/// Output rows of graphs that left the batch.
+struct Finished {
+    graph_ids: Vec<usize>,
+    rows: Tensor<2>,
+}
+
+impl Active {
+    fn new(graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>, scope: Scope) -> Self {
+        let elements = match scope {
+            Scope::Graph => graph.graphs(),
+            Scope::Node => graph.nodes(),
+        };
+        // A batch without nodes has nothing to iterate on.
+        let graphs = if graph.nodes() == 0 { 0 } else { graph.graphs() };
+        let remaining = Tensor::ones([elements, 1], (&hidden.device(), hidden.dtype()));
+        Self {
+            graph: graph.clone(),
+            scope,
+            graph_ids: (0..graphs).collect(),
+            element_ids: (0..elements).collect(),
+            done: vec![false; elements],
+            input,
+            accumulated: hidden.zeros_like(),
+            spent: remaining.zeros_like(),
+            hidden,
+            remaining,
+        }
+    }
+
+    /// Which elements are done although their graph is not; `None` if there are none.
+    fn done_mask(&self) -> Option<Tensor<2, Bool>> {
+        if !self.done.contains(&true) {
+            return None;
+        }
+        let data = TensorData::new(self.done.clone(), [self.done.len(), 1]);
+        Some(Tensor::from_data(data, &self.hidden.device()))
+    }
+
+    /// `values` with zero for elements that are done.
+    fn only_running(&self, values: Tensor<2>) -> Tensor<2> {
+        match self.done_mask() {
+            Some(done) => values.mask_fill(done, 0.0),
+            None => values,
+        }
+    }
+
+    /// One number an element as one number a node.
+    fn per_node(&self, values: Tensor<2>) -> Tensor<2> {
+        match self.scope {
+            Scope::Graph => self.graph.at_nodes(values),
+            Scope::Node => values,
+        }
+    }
+
+    fn accumulate(&mut self, weight: Tensor<2>, remaining: Tensor<2>, decay: f64, decay_finished: bool) {
+        let added = self.per_node(weight.clone()) * self.hidden.clone();
+        let mut accumulated = self.accumulated.clone().mul_scalar(decay) + added;
+        let mut spent = self.spent.clone().mul_scalar(decay) + weight;
+        let mut remaining = remaining;
+        if let Some(done) = self.done_mask()
+            && !decay_finished
+        {
+            let rows = done.clone().expand(self.hidden.dims());
+            accumulated = accumulated.mask_where(rows, self.accumulated.clone());
+            spent = spent.mask_where(done.clone(), self.spent.clone());
+            remaining = remaining.mask_where(done, self.remaining.clone());
+        }
+        (self.accumulated, self.spent, self.remaining) = (accumulated, spent, remaining);
+    }
+
+    /// The positions of the elements of graph number `position` among those that still run.
+    fn elements_of(&self, position: usize) -> std::ops::Range<usize> {
+        match self.scope {
+            Scope::Graph => position..position + 1,
+            Scope::Node => {
+                let offsets = self.graph.node_segments().offsets();
+                offsets[position] as usize..offsets[position + 1] as usize
+            }
+        }
+    }
+
+    /// Moves the output of graphs that are done to `finished` and keeps only the others.
+    fn release_finished(&mut self, normalised: bool, finished: &mut Vec<Finished>) {
+        let is_done = |position: &usize| self.done[self.elements_of(*position)].iter().all(|&done| done);
+        let (leaving, staying): (Vec<_>, Vec<_>) = (0..self.graph_ids.len()).partition(is_done);
+        if leaving.is_empty() {
+            return;
+        }
+        let mut output = self.accumulated.clone();
+        if normalised {
+            // A weight of exactly zero means that nothing was added: the output is zero and stays so.
+            let spent = self.spent.clone();
+            let spent = spent.clone().mask_fill(spent.equal_elem(0.0), 1.0);
+            output = output / self.per_node(spent);
+        }
+        let graph_ids = |positions: &[usize]| positions.iter().map(|&at| self.graph_ids[at]).collect::<Vec<_>>();
+        if staying.is_empty() {
+            finished.push(Finished { graph_ids: graph_ids(&leaving), rows: output });
+            self.graph_ids.clear();
+            return;
+        }
+        let rows = |positions: &[usize]| node_rows(self.graph.node_segments().offsets(), positions);
+        let output = select_rows(output, &rows(&leaving));
+        finished.push(Finished { graph_ids: graph_ids(&leaving), rows: output });
+
+        let kept_ids = graph_ids(&staying);
+        let kept_rows = rows(&staying);
+        let kept_elements: Vec<usize> = staying.iter().flat_map(|&at| self.elements_of(at)).collect();
+        self.input = select_rows(self.input.clone(), &kept_rows);
+        self.hidden = select_rows(self.hidden.clone(), &kept_rows);
+        self.accumulated = select_rows(self.accumulated.clone(), &kept_rows);
+        self.spent = select_rows(self.spent.clone(), &kept_elements);
+        self.remaining = select_rows(self.remaining.clone(), &kept_elements);
+        self.done = kept_elements.iter().map(|&at| self.done[at]).collect();
+        self.element_ids = kept_elements.iter().map(|&at| self.element_ids[at]).collect();
+        self.graph = self.graph.select_graphs(&staying);
+        self.graph_ids = kept_ids;
+    }
+}
+
+/// What is known about every element of the batch, on the host.
+struct Record {
+    steps: Vec<usize>,
+    confidences: Vec<f64>,
+    remaining: Vec<f64>,
+    capped: Vec<bool>,
+}
+
+impl Record {
+    fn new(elements: usize) -> Self {
+        Self {
+            steps: vec![0; elements],
+            confidences: vec![0.0; elements],
+            remaining: vec![1.0; elements],
+            capped: vec![false; elements],
+        }
+    }
+
+    /// Notes one step for the elements that run, and marks those that it ends.
+    fn note(
+        &mut self,
+        active: &mut Active,
+        step: usize,
+        confidence: &[f64],
+        remaining: &[f64],
+        epsilon: f64,
+        capped: bool,
+    ) {
+        for (position, &element) in active.element_ids.iter().enumerate() {
+            if active.done[position] {
+                continue;
+            }
+            self.steps[element] = step;
+            self.confidences[element] = confidence[position];
+            self.remaining[element] = remaining[position];
+            let goes_on = remaining[position] > epsilon;
+            self.capped[element] = capped && goes_on;
+            active.done[position] = capped || !goes_on;
+        }
+    }
+}
+
+/// The node rows of the graphs at `positions`.
+fn node_rows(node_offsets: &[u32], positions: &[usize]) -> Vec<usize> {
+    positions.iter().flat_map(|&at| node_offsets[at] as usize..node_offsets[at + 1] as usize).collect()
+}
+
+fn select_rows(tensor: Tensor<2>, rows: &[usize]) -> Tensor<2> {
+    let indices: Vec<i64> = rows.iter().map(|&row| row as i64).collect();
+    let indices = Tensor::<1, Int>::from_data(TensorData::new(indices, [rows.len()]), &tensor.device());
+    tensor.select(0, indices)
+}
+
+/// Puts the rows of finished graphs back into the order of the batch.
+fn assemble(graph: &GraphTensors, mut finished: Vec<Finished>, untouched: Tensor<2>) -> Tensor<2> {
+    match finished.len() {
+        0 => untouched,
+        1 => finished.remove(0).rows,
+        _ => {
+            let offsets = graph.node_segments().offsets();
+            let mut place = vec![0; graph.nodes()];
+            let order = finished.iter().flat_map(|piece| node_rows(offsets, &piece.graph_ids));
+            for (position, row) in order.enumerate() {
+                place[row] = position;
+            }
+            let rows = Tensor::cat(finished.into_iter().map(|piece| piece.rows).collect(), 0);
+            select_rows(rows, &place)
+        }
+    }
+}

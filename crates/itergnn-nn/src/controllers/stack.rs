@@ -1,0 +1,97 @@
+//! Controllers that do not learn when to stop.
+
+use burn::module::Module;
+use burn::tensor::Tensor;
+
+use super::trace::largest_change;
+use super::{ControllerOutput, Mode, RunOptions, Scope, SharedConfig, Trace, TraceStep};
+use crate::{GraphTensors, Layer, MessagePassing};
+
+/// `stack(L)`: h^k = layer_k(h^(k-1)), every layer with its own weights.
+#[derive(Module, Debug)]
+pub struct Stack {
+    layers: Vec<Layer>,
+}
+
+/// `shared(L)`: h^k = layer(h^(k-1)), one layer repeated.
+#[derive(Module, Debug)]
+pub struct Shared {
+    layer: Layer,
+    #[module(skip)]
+    config: SharedConfig,
+}
+
+impl Stack {
+    pub(super) fn new(layers: Vec<Layer>) -> Self {
+        Self { layers }
+    }
+
+    pub(super) fn forward(
+        &self,
+        graph: &GraphTensors,
+        input: Tensor<2>,
+        hidden: Tensor<2>,
+        options: &RunOptions,
+    ) -> ControllerOutput {
+        apply_in_turn(self.layers.iter(), graph, input, hidden, options)
+    }
+}
+
+impl Shared {
+    pub(super) fn new(layer: Layer, config: SharedConfig) -> Self {
+        Self { layer, config }
+    }
+
+    pub(super) fn forward(
+        &self,
+        graph: &GraphTensors,
+        input: Tensor<2>,
+        hidden: Tensor<2>,
+        options: &RunOptions,
+    ) -> ControllerOutput {
+        let configured = match (options.mode, self.config.inference_steps) {
+            (Mode::Inference, Some(steps)) => steps,
+            _ => self.config.steps,
+        };
+        let steps = options.cap.unwrap_or(configured);
+        apply_in_turn(std::iter::repeat_n(&self.layer, steps), graph, input, hidden, options)
+    }
+}
+
+fn apply_in_turn<'a>(
+    layers: impl Iterator<Item = &'a Layer>,
+    graph: &GraphTensors,
+    input: Tensor<2>,
+    hidden: Tensor<2>,
+    options: &RunOptions,
+) -> ControllerOutput {
+    let graphs = graph.graphs();
+    let mut trace = options.trace.then(Trace::default);
+    let mut hidden = hidden;
+    let mut steps = 0;
+    for layer in layers {
+        steps += 1;
+        let before = options.trace.then(|| hidden.clone());
+        hidden = layer.forward(graph, input.clone(), hidden);
+        if let Some((trace, before)) = trace.as_mut().zip(before) {
+            trace.steps.push(TraceStep {
+                step: steps,
+                graphs: (0..graphs).collect(),
+                change: largest_change(&before, &hidden, graph.node_segments().offsets()),
+                elements: Vec::new(),
+                confidence: Vec::new(),
+                remaining: Vec::new(),
+            });
+        }
+    }
+    ControllerOutput {
+        hidden,
+        scope: Scope::Graph,
+        steps: vec![steps; graphs],
+        confidences: vec![1.0; graphs],
+        remaining: vec![0.0; graphs],
+        capped: vec![false; graphs],
+        auxiliary_loss: None,
+        trace,
+    }
+}

@@ -1,0 +1,213 @@
+//! GIN and Iter-GIN with jumping knowledge, for graph classification.
+
+use burn::module::{Module, Param};
+use burn::nn::{BatchNormConfig, Linear};
+use burn::tensor::{Device, Tensor, TensorData};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::activation::Activation;
+use crate::config::{at_least_one, check_parameters};
+use crate::controllers::{Controller, ControllerConfig, Mode, RunOptions};
+use crate::graph_model::{ModelOutput, total_charge};
+use crate::layers::{GinConv, LayerConfig, LayerKind};
+use crate::readout::{Readout, ReadoutKind};
+use crate::{Error, GraphTensors, InitRng, Mlp, MlpConfig};
+
+/// The settings of a [`JumpingKnowledgeModel`]; defaults are those of the GIN paper's classifiers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JumpingKnowledgeConfig {
+    /// Width of the node attributes.
+    pub node_width: usize,
+    /// Number of classes.
+    pub output_width: usize,
+    /// Width of the hidden states.
+    #[serde(default = "default_hidden_width")]
+    pub hidden_width: usize,
+    /// Number of GIN blocks; the GIN paper counts the input as one more layer.
+    #[serde(default = "default_blocks")]
+    pub blocks: usize,
+    /// Probability of dropping a class score of a layer in training.
+    #[serde(default = "default_dropout")]
+    pub dropout: f64,
+    /// Whether eps of every block is learned.
+    #[serde(default)]
+    pub train_eps: bool,
+    /// How a graph is pooled: sum for molecules, mean for social graphs.
+    #[serde(default = "default_pooling")]
+    pub pooling: ReadoutKind,
+    /// The controller that iterates every block (Iter-GIN); `None` applies each once (GIN).
+    #[serde(default)]
+    pub controller: Option<ControllerConfig>,
+}
+
+fn default_hidden_width() -> usize {
+    64
+}
+
+fn default_blocks() -> usize {
+    4
+}
+
+fn default_dropout() -> f64 {
+    0.5
+}
+
+fn default_pooling() -> ReadoutKind {
+    ReadoutKind::Sum
+}
+
+impl JumpingKnowledgeConfig {
+    /// GIN with the defaults.
+    pub fn new(node_width: usize, output_width: usize) -> Self {
+        Self {
+            node_width,
+            output_width,
+            hidden_width: default_hidden_width(),
+            blocks: default_blocks(),
+            dropout: default_dropout(),
+            train_eps: false,
+            pooling: default_pooling(),
+            controller: None,
+        }
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), Error> {
+        at_least_one("node_width", self.node_width)?;
+        at_least_one("output_width", self.output_width)?;
+        at_least_one("hidden_width", self.hidden_width)?;
+        at_least_one("blocks", self.blocks)?;
+        if !(0.0..1.0).contains(&self.dropout) {
+            return Err(Error::config("model", format!("dropout {} is not in [0, 1)", self.dropout)));
+        }
+        if matches!(self.pooling, ReadoutKind::Attention | ReadoutKind::HeadTail | ReadoutKind::Node) {
+            return Err(Error::config(
+                "model",
+                format!("pooling {:?} is not one of max, min, mean, sum", self.pooling),
+            ));
+        }
+        if let Some((field, why)) = self.controller.as_ref().and_then(ControllerConfig::fault) {
+            return Err(Error::config("model", format!("controller {field}: {why}")));
+        }
+        let (node, hidden, outputs) = (self.node_width as f64, self.hidden_width as f64, self.output_width as f64);
+        let layers = match &self.controller {
+            Some(ControllerConfig::Stack(config)) => config.layers as f64,
+            _ => 1.0,
+        };
+        let block = layers * (2.0 * (hidden + 8.0) * (hidden + 1.0)) + (hidden + 1.0) * outputs;
+        check_parameters(self.blocks as f64 * block + (node + 1.0) * (hidden + outputs))
+    }
+}
+
+/// GIN blocks whose pooled states all vote.
+///
+/// ```text
+/// h^0 = x,  h^l = GIN_l(h^(l-1))                     each GIN_l: sum, 2-layer MLP with batch norm and ReLU
+/// y   = sum_{l=0..L} dropout(linear_l(pool_v h^l_v))
+/// ```
+/// With a controller (Iter-GIN) x is first brought to the hidden width by one affine map and ReLU, and every block is iterated by the
+/// controller, since an iterated block must keep its width.
+///
+/// # Shapes
+/// Node attributes `[nodes, node width]`, output `[graphs, classes]`.
+///
+/// # Paper
+/// Xu et al., "How Powerful are Graph Neural Networks?"; Iter-GIN: appendix on graph classification.
+#[derive(Module, Debug)]
+pub struct JumpingKnowledgeModel {
+    embedding: Option<Mlp>,
+    blocks: Vec<GinConv>,
+    iterated: Vec<Controller>,
+    votes: Vec<Linear>,
+    pooling: Readout,
+    dropout: f64,
+}
+
+impl JumpingKnowledgeModel {
+    pub(crate) fn new(config: &JumpingKnowledgeConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+        config.validate()?;
+        let hidden = config.hidden_width;
+        let (mut embedding, mut blocks, mut iterated) = (None, Vec::new(), Vec::new());
+        match &config.controller {
+            None => {
+                let width = |index| if index == 0 { config.node_width } else { hidden };
+                blocks.extend((0..config.blocks).map(|index| gin(width(index), config, device, rng)));
+            }
+            Some(controller) => {
+                let embed = MlpConfig::new(config.node_width, hidden, 1).with_activation(Activation::Relu);
+                embedding = Some(embed.init(device, rng));
+                let layer = LayerConfig {
+                    activation: Activation::Relu,
+                    batch_norm: true,
+                    train_eps: config.train_eps,
+                    ..LayerConfig::new(LayerKind::Gin, 0, hidden, 0)
+                };
+                for _ in 0..config.blocks {
+                    iterated.push(Controller::new(controller, &layer, true, device, rng)?);
+                }
+            }
+        }
+        let widths = std::iter::once(config.node_width).chain(std::iter::repeat_n(hidden, config.blocks));
+        let votes = widths.map(|width| rng.linear(width, config.output_width, true, device)).collect();
+        let pooling = Readout::new(config.pooling, 0, hidden, false, device, rng);
+        Ok(Self { embedding, blocks, iterated, votes, pooling, dropout: config.dropout })
+    }
+
+    /// Class scores of every graph.
+    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> ModelOutput {
+        let input = graph.node_attributes();
+        let mut hidden = match &self.embedding {
+            Some(embedding) => embedding.forward(input.clone()),
+            None => input.clone(),
+        };
+        let mut states = vec![input.clone()];
+        let mut outputs = Vec::new();
+        for block in &self.blocks {
+            hidden = block.convolve(graph, hidden);
+            states.push(hidden.clone());
+        }
+        // An iterated block reads its own state only: an input of width 0.
+        let nothing = Tensor::zeros([graph.nodes(), 0], (&input.device(), input.dtype()));
+        for block in &self.iterated {
+            let output = block.forward(graph, nothing.clone(), hidden, options);
+            hidden = output.hidden.clone();
+            states.push(hidden.clone());
+            outputs.push(output);
+        }
+        let mut generator = ChaCha8Rng::seed_from_u64(options.seed);
+        let votes = states.into_iter().zip(&self.votes).map(|(state, vote)| {
+            let pooled = self.pooling.forward(graph, input.clone(), state);
+            let scores = vote.forward(pooled);
+            if options.mode == Mode::Training { dropout(scores, self.dropout, &mut generator) } else { scores }
+        });
+        let values = votes.reduce(|total, vote| total + vote).expect("the input votes");
+        ModelOutput { values, hidden: Some(hidden), auxiliary_loss: total_charge(&outputs), blocks: outputs }
+    }
+}
+
+/// sum, then MLP with batch norm and ReLU after both maps; the widths are inputs -> hidden -> hidden as in the GIN paper, not interpolated.
+fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mut InitRng) -> GinConv {
+    let hidden = config.hidden_width;
+    let maps = vec![rng.linear(inputs, hidden, true, device), rng.linear(hidden, hidden, true, device)];
+    GinConv {
+        mlp: Mlp { layers: maps, activation: Activation::Relu, final_activation: true },
+        norms: (0..2).map(|_| BatchNormConfig::new(hidden).init(device)).collect(),
+        learned_eps: config.train_eps.then(|| Param::from_tensor(Tensor::zeros([1], device))),
+        eps: 0.0,
+    }
+}
+
+/// Zeros with the given probability, the rest scaled up to keep the mean; drawn on the host so that a seed fixes it on every device.
+fn dropout(values: Tensor<2>, probability: f64, generator: &mut ChaCha8Rng) -> Tensor<2> {
+    if probability == 0.0 {
+        return values;
+    }
+    let scale = (1.0 / (1.0 - probability)) as f32;
+    let mut draw = || if f64::from(generator.next_u32()) < probability * 2_f64.powi(32) { 0.0 } else { scale };
+    let [rows, columns] = values.dims();
+    let mask: Vec<f32> = (0..rows * columns).map(|_| draw()).collect();
+    let mask = Tensor::from_data(TensorData::new(mask, [rows, columns]), &values.device());
+    values * mask
+}

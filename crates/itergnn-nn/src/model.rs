@@ -1,0 +1,166 @@
+//! A model of any architecture, and its predictions.
+
+use burn::module::Module;
+use burn::tensor::{Device, Tensor};
+
+use crate::config::GnnConfig;
+use crate::controllers::{RunOptions, Trace};
+use crate::graph_model::{GraphModel, ModelOutput};
+use crate::grid_model::GridModel;
+use crate::jumping_knowledge::JumpingKnowledgeModel;
+use crate::{Error, GraphTensors, InitRng};
+
+/// A model with its configuration.
+///
+/// # Example
+/// ```
+/// use burn::tensor::Device;
+/// use itergnn_graph::{Attributes, Graph};
+/// use itergnn_nn::{GraphTensors, InitRng, TaskWidths, preset};
+///
+/// let device = Device::flex();
+/// let model = preset("path", &TaskWidths::graph(1, 1, 1))?.init(&device, &mut InitRng::new(7))?;
+/// let graph = Graph::undirected(3, &[[0, 1], [1, 2]])
+///     .and_then(|graph| graph.with_node_attributes(Attributes::new(1, vec![1.0, 0.0, 0.5])))
+///     .and_then(|graph| graph.with_edge_attributes(Attributes::new(1, vec![1.0; 4])))
+///     .expect("a line of three");
+/// let prediction = model.predict(&GraphTensors::from_graph(&graph, &device))?;
+/// assert_eq!(prediction.iterations, [30]);
+/// # Ok::<(), itergnn_nn::Error>(())
+/// ```
+#[derive(Module, Debug)]
+pub struct GnnModel {
+    network: Network,
+    #[module(skip)]
+    config: GnnConfig,
+}
+
+/// The three architectures.
+#[derive(Module, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one of these a model")]
+pub enum Network {
+    /// Embedding, controllers, readout, head.
+    Graph(GraphModel),
+    /// GIN blocks with jumping knowledge.
+    JumpingKnowledge(JumpingKnowledgeModel),
+    /// A convolutional network on images.
+    Grid(GridModel),
+}
+
+/// What a model predicts, on the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// One row a graph, or one a node for node-level models.
+    pub values: Vec<Vec<f64>>,
+    /// Steps used for each graph, over all blocks.
+    pub iterations: Vec<usize>,
+    /// Whether a cap ended a loop of each graph: then the prediction is not the model's own final word.
+    pub capped: Vec<bool>,
+    /// Every step of every block, if asked for.
+    pub traces: Vec<Trace>,
+}
+
+impl GnnModel {
+    /// A model with weights drawn from `rng`.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the configuration makes no sense.
+    pub fn new(config: GnnConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+        config.validate()?;
+        let network = match &config {
+            GnnConfig::Graph(config) => Network::Graph(GraphModel::new(config, device, rng)?),
+            GnnConfig::JumpingKnowledge(config) => {
+                Network::JumpingKnowledge(JumpingKnowledgeModel::new(config, device, rng)?)
+            }
+            GnnConfig::Grid(config) => Network::Grid(GridModel::new(config, device, rng)?),
+        };
+        Ok(Self { network, config })
+    }
+
+    /// What the model was made of.
+    pub fn config(&self) -> &GnnConfig {
+        &self.config
+    }
+
+    /// The network itself.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Runs the model on a batch of graphs.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the attributes do not have the widths of the configuration, or if the model takes images.
+    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+        self.check_widths(graph)?;
+        match &self.network {
+            Network::Graph(model) => Ok(model.forward(graph, options)),
+            Network::JumpingKnowledge(model) => Ok(model.forward(graph, options)),
+            Network::Grid(_) => Err(Error::Graph("this model takes images, not graphs".to_owned())),
+        }
+    }
+
+    /// Runs a grid model on images.
+    ///
+    /// # Shapes
+    /// `[images, channels, height, width]` to `[images, output]`.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the model takes graphs, or images of other channels.
+    pub fn forward_images(&self, images: Tensor<4>) -> Result<Tensor<2>, Error> {
+        let Network::Grid(model) = &self.network else {
+            return Err(Error::Graph("this model takes graphs, not images".to_owned()));
+        };
+        let (found, expected) = (images.dims()[1], self.config.node_width());
+        if found != expected {
+            return Err(Error::Graph(format!("images have {found} channels, the model expects {expected}")));
+        }
+        Ok(model.forward(images))
+    }
+
+    /// Predictions for a batch of graphs, without gradients.
+    ///
+    /// # Errors
+    /// As [`GnnModel::forward`].
+    pub fn predict(&self, graph: &GraphTensors) -> Result<Prediction, Error> {
+        self.predict_with(graph, &RunOptions::inference())
+    }
+
+    /// Predictions for a batch of graphs, without gradients, with a cap or a trace.
+    ///
+    /// # Errors
+    /// As [`GnnModel::forward`].
+    pub fn predict_with(&self, graph: &GraphTensors, options: &RunOptions) -> Result<Prediction, Error> {
+        // Without this, a model on a training device would keep every step for a backward pass that never comes.
+        let output = self.valid().forward(&without_autodiff(graph), options)?;
+        let iterations = output.iterations(graph);
+        let capped = output.capped(graph);
+        let width = output.values.dims()[1].max(1);
+        let values = output.values.try_into_vec_as::<f64>().expect("the device gives its tensors back");
+        let values = values.chunks_exact(width).map(<[f64]>::to_vec).collect();
+        let traces = output.blocks.into_iter().filter_map(|block| block.trace).collect();
+        Ok(Prediction { values, iterations, capped, traces })
+    }
+
+    fn check_widths(&self, graph: &GraphTensors) -> Result<(), Error> {
+        let check = |what, found: usize, expected: usize| {
+            if found == expected {
+                return Ok(());
+            }
+            Err(Error::Graph(format!("{what} attributes of width {found}, the model expects {expected}")))
+        };
+        check("node", graph.node_attributes().dims()[1], self.config.node_width())?;
+        match &self.config {
+            GnnConfig::Graph(config) if config.reads_edges() => {
+                check("edge", graph.edge_attributes().dims()[1], config.edge_width)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn without_autodiff(graph: &GraphTensors) -> GraphTensors {
+    let nodes = graph.node_attributes().without_autodiff();
+    let edges = graph.edge_attributes().without_autodiff();
+    graph.clone().with_node_attributes(nodes).with_edge_attributes(edges)
+}
