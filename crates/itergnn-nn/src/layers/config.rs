@@ -1,5 +1,8 @@
 //! The settings of a layer.
 
+use std::fmt;
+use std::str::FromStr;
+
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +43,42 @@ pub enum LayerKind {
     PointNet,
     /// [`GnBlock`](super::GnBlock).
     GnBlock,
+}
+
+impl LayerKind {
+    /// Every layer.
+    pub const ALL: [Self; 8] =
+        [Self::MpnnMax, Self::Path, Self::PathSim, Self::Gcn, Self::Gat, Self::Gin, Self::PointNet, Self::GnBlock];
+
+    /// The name in configuration files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MpnnMax => "mpnn-max",
+            Self::Path => "path",
+            Self::PathSim => "path-sim",
+            Self::Gcn => "gcn",
+            Self::Gat => "gat",
+            Self::Gin => "gin",
+            Self::PointNet => "point-net",
+            Self::GnBlock => "gn-block",
+        }
+    }
+}
+
+impl fmt::Display for LayerKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for LayerKind {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        let find = Self::ALL.into_iter().find(|kind| kind.name() == name);
+        let names = Self::ALL.map(Self::name).join(", ");
+        find.ok_or_else(|| Error::config("layer", format!("there is no layer '{name}', only {names}")))
+    }
 }
 
 /// The settings of a layer that maps a hidden state of `hidden_width` features to one of the same width.

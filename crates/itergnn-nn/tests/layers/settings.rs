@@ -1,6 +1,6 @@
 //! Settings: contradictions are refused, defaults are those of the paper and of PyG.
 
-use itergnn_nn::layers::{GatConfig, GcnConfig, GridCnnConfig, LayerConfig, LayerKind, MessagePassing};
+use itergnn_nn::layers::{Aggregation, GatConfig, GcnConfig, GridCnnConfig, LayerConfig, LayerKind, MessagePassing};
 use itergnn_nn::{InitRng, Layer};
 
 use crate::fixtures::{EDGE_WIDTH, NODE_WIDTH, corner_graph, device, random, tensors, values};
@@ -60,4 +60,19 @@ fn batch_normalisation_learns_running_statistics_in_training_only() {
     assert_eq!(output.dims(), [graph.nodes(), HIDDEN]);
     let after = values(gin.norms[0].running_mean.value_sync());
     assert_ne!(before, after);
+}
+
+#[test]
+fn names_are_those_of_the_configuration_files() {
+    for kind in LayerKind::ALL {
+        assert_eq!(serde_json::to_value(kind).unwrap(), kind.to_string());
+        assert_eq!(kind.to_string().parse::<LayerKind>().unwrap(), kind);
+    }
+    for rule in Aggregation::ALL {
+        assert_eq!(serde_json::to_value(rule).unwrap(), rule.to_string());
+        assert_eq!(rule.to_string().parse::<Aggregation>().unwrap(), rule);
+    }
+    let error = "gnc".parse::<LayerKind>().unwrap_err().to_string();
+    assert!(error.contains("'gnc'") && error.contains("gcn"), "{error}");
+    assert!("average".parse::<Aggregation>().unwrap_err().to_string().contains("mean"));
 }
