@@ -60,8 +60,9 @@ pub enum TaskError {
     },
     /// A data set is not where it was looked for.
     #[error(
-        "{name} is not at {}; expected DIRECTORY/{name}/{name}.txt in the text format of the GIN paper, as published in the dataset \
-         archive of the powerful-gnns repository and in the data folder of the pytorch_DGCNN repository on GitHub",
+        "{name} is not at {}; expected DIRECTORY/{name}/{name}.txt in the text format of the GIN paper, as published \
+         in the dataset archive of the powerful-gnns repository and in the data folder of the pytorch_DGCNN repository on \
+         GitHub",
         path.display()
     )]
     MissingDataSet {

@@ -168,6 +168,7 @@ impl Serialize for Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use itergnn_graph::formats::SampleRecord;
 
     fn pair() -> Sample {
         let graph = Graph::new(2, &[[1, 0], [0, 1]])
@@ -193,10 +194,13 @@ mod tests {
     }
 
     #[test]
-    fn a_graph_can_be_read_back_from_the_json_form() {
-        let sample = pair();
-        let graph: Graph = serde_json::from_value(sample.to_json().unwrap()).unwrap();
-        assert_eq!(graph, sample.graph);
+    fn the_json_form_is_a_record_of_the_file_formats() {
+        let mut sample = pair();
+        sample.fields.source = Some(1);
+        let record: SampleRecord = serde_json::from_str(&serde_json::to_string(&sample).unwrap()).unwrap();
+        assert_eq!(record.graph().unwrap(), sample.graph);
+        assert_eq!((record.task.as_deref(), record.target), (Some("shortest-path"), sample.target));
+        assert_eq!(record.fields["source"], 1);
     }
 
     #[test]

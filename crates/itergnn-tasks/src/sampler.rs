@@ -20,9 +20,15 @@ pub trait Sampler: Send + Sync {
     /// Whatever the task reports: settings that no graph satisfies, or a label that could not be found.
     fn sample(&self, split_seed: u64, index: u64) -> Result<Sample, TaskError>;
 
-    /// Roughly how many nodes and edges the largest sample has. Streams choose from it how many samples to hold at a
-    /// time.
+    /// Roughly how many nodes and edges the largest sample has.
     fn largest(&self) -> usize;
+
+    /// How many samples a stream draws at a time: as many as threads can share well and memory holds.
+    ///
+    /// Tasks whose labels take long ask for fewer, so that the first samples do not wait for hundreds of others.
+    fn chunk(&self) -> usize {
+        (HELD / self.largest().max(1)).clamp(1, CHUNK)
+    }
 
     /// How many samples there are; `None` where they are drawn and never run out.
     fn count(&self) -> Option<u64> {
@@ -60,8 +66,7 @@ pub struct Samples<'a, S: Sampler + ?Sized> {
 impl<'a, S: Sampler + ?Sized> Samples<'a, S> {
     /// The samples `indices` of a split, in order.
     pub fn new(sampler: &'a S, split_seed: u64, indices: Range<u64>) -> Self {
-        let chunk = (HELD / sampler.largest().max(1)).clamp(1, CHUNK);
-        Self { sampler, split_seed, indices, chunk, ready: VecDeque::new() }
+        Self { sampler, split_seed, indices, chunk: sampler.chunk().max(1), ready: VecDeque::new() }
     }
 }
 

@@ -29,7 +29,7 @@ fn shortest_path_spec() -> impl Strategy<Value = ShortestPathSpec> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn shortest_path_labels_agree_with_bellman_ford(spec in shortest_path_spec(), seed: u64, index: u64) {
@@ -54,7 +54,11 @@ proptest! {
     }
 
     #[test]
-    fn any_predictor_ends_and_a_path_found_is_a_path(spec in shortest_path_spec(), seed: u64, noise in prop::collection::vec(-2.0_f32..30.0, 7)) {
+    fn any_predictor_ends_and_a_path_found_is_a_path(
+        spec in shortest_path_spec(),
+        seed: u64,
+        noise in prop::collection::vec(-2.0_f32..30.0, 7),
+    ) {
         let sample = spec.sampler().unwrap().sample(seed, 0).unwrap();
         let weights = sample.weights().unwrap();
         let (source, target) = (sample.fields.source.unwrap(), sample.fields.target_node.unwrap());
@@ -71,7 +75,8 @@ proptest! {
     #[test]
     fn component_labels_agree_with_breadth_first_search(lobster: bool, seed: u64, index: u64) {
         let generator = if lobster { Generator::LOBSTER } else { Generator::ER };
-        let sample = ComponentCountSpec { generator, ..Default::default() }.sampler().unwrap().sample(seed, index).unwrap();
+        let spec = ComponentCountSpec { generator, ..Default::default() };
+        let sample = spec.sampler().unwrap().sample(seed, index).unwrap();
         let mut seen = vec![false; sample.graph.nodes()];
         let mut components = 0;
         for node in 0..sample.graph.nodes() as u32 {
@@ -102,7 +107,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn tour_labels_agree_with_dynamic_programming(size in 2_u32..11, seed: u64) {

@@ -59,7 +59,7 @@ fn passing_through(scene: &Scene, time: f64) -> Vec<(f64, f64)> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn momentum_and_energy_are_conserved_to_the_bit(scene in scene(), time in 0.0..10.0) {

@@ -14,7 +14,7 @@ pub enum BallsError {
         speeds: usize,
     },
     /// A ball lies inside its left neighbour.
-    #[error("balls {left} and {} overlap: their centres are {distance} apart, which is less than two radii ({diameter})", left + 1)]
+    #[error("balls {left} and {} overlap: centres {distance} apart, less than two radii ({diameter})", left + 1)]
     Overlap {
         /// The left one of the two.
         left: usize,

@@ -14,7 +14,8 @@
 //! let weights = sample.weights()?;
 //! // A predictor that knows the answer always finds a shortest path.
 //! let mut exact = |from: u32, to: u32| {
-//!     dijkstra::distances_to(&sample.graph, &weights, to).map_or(f32::NAN, |tree| tree.distances[from as usize] as f32)
+//!     let tree = dijkstra::distances_to(&sample.graph, &weights, to);
+//!     tree.map_or(f32::NAN, |tree| tree.distances[from as usize] as f32)
 //! };
 //! assert!(shortest_path::succeeds(&sample, &mut exact)?);
 //! # Ok::<(), itergnn_tasks::TaskError>(())

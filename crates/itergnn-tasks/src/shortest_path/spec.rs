@@ -76,9 +76,9 @@ impl Weights {
     /// Uniform weights in [low, high).
     ///
     /// # Errors
-    /// [`TaskError::Parse`] unless 0 < low < high and both are finite.
+    /// [`TaskError::Parse`] unless 0 <= low < high and both are finite.
     pub fn uniform(low: f32, high: f32) -> Result<Self, TaskError> {
-        if low > 0.0 && low < high && high.is_finite() {
+        if low >= 0.0 && low < high && high.is_finite() {
             Ok(Self::Uniform { low, high })
         } else {
             Err(TaskError::Parse { what: "weights", text: format!("{low}..{high}"), expected: EXPECTED })
@@ -109,7 +109,7 @@ impl Weights {
     }
 }
 
-const EXPECTED: &str = "unit or LO..HI with 0 < LO < HI";
+const EXPECTED: &str = "unit or LO..HI with 0 <= LO < HI";
 
 impl fmt::Display for Weights {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -156,10 +156,10 @@ mod tests {
 
     #[test]
     fn weights_are_read_as_they_are_printed() {
-        for text in ["unit", "0.5..1.5", "8..24"] {
+        for text in ["unit", "0.5..1.5", "0..1", "8..24"] {
             assert_eq!(text.parse::<Weights>().unwrap().to_string(), text);
         }
-        for text in ["", "1", "0..1", "3..1", "1..1", "1..inf", "nan..2", "-1..2", "a..b"] {
+        for text in ["", "1", "3..1", "1..1", "1..inf", "nan..2", "-1..2", "a..b"] {
             assert!(text.parse::<Weights>().is_err(), "{text}");
         }
     }

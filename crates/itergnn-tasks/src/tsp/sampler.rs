@@ -96,6 +96,11 @@ impl Sampler for TspSampler {
         let size = self.spec.size.largest() as usize;
         size * size
     }
+
+    fn chunk(&self) -> usize {
+        // Up to 33 points take milliseconds, 100 points about a second each.
+        if self.spec.size.largest() < 40 { 128 } else { 16 }
+    }
 }
 
 #[cfg(test)]
