@@ -3,16 +3,15 @@
 //! LeakyReLU'(a) a = LeakyReLU(a), so the way back needs the signs of the messages only: the product of a message with a gradient `g` is
 //! `(g s W^T) . z + (g s) . b`, with `s` the slopes at the message, `z` the first layer's output, and `g s W^T` is needed anyway.
 
+use super::active::ActiveEdges;
 use crate::real::Real;
 use crate::simd::{ROW_ALIGNMENT, Simd};
 
 /// `after = max(before, sum of weight * message)` for nodes with incoming edges.
 #[derive(Clone, Copy)]
 pub(crate) struct WeightedForward<T> {
-    pub(crate) nodes: usize,
-    pub(crate) offsets: *const u32,
-    /// `[edges]`: which row holds the message of each edge.
-    pub(crate) edge_rows: *const u32,
+    /// The edges of receivers that may change.
+    pub(crate) edges: ActiveEdges,
     /// `[rows, width]`.
     pub(crate) messages: *const T,
     /// Padded hidden width.
@@ -21,6 +20,8 @@ pub(crate) struct WeightedForward<T> {
     pub(crate) weights: *const T,
     pub(crate) before: *const T,
     pub(crate) after: *mut T,
+    /// `[nodes]`: becomes 1 where the state changes, else 0.
+    pub(crate) changed: *mut u8,
 }
 
 /// Returns whether all messages were finite.
@@ -32,7 +33,8 @@ pub(super) unsafe fn weighted_forward<S: Simd>(args: &WeightedForward<S::Scalar>
     // SAFETY: the contract of the function.
     unsafe {
         let mut poison = S::splat(S::Scalar::ZERO);
-        for node in 0..args.nodes {
+        for node in 0..args.edges.nodes {
+            *args.changed.add(node) = 0;
             let mut column = 0;
             while column + 4 * S::LANES <= args.width {
                 weighted_columns::<S, 4>(args, node, column, &mut poison);
@@ -57,11 +59,11 @@ unsafe fn weighted_columns<S: Simd, const V: usize>(
     // SAFETY: the contract of `weighted_forward`; `column` plus V vectors lies within the width.
     unsafe {
         let zero = S::splat(S::Scalar::ZERO);
-        let (first, end) = (*args.offsets.add(node) as usize, *args.offsets.add(node + 1) as usize);
+        let (first, end) = args.edges.incoming(node);
         let mut sums = [zero; V];
         for edge in first..end {
-            let weight = S::splat(*args.weights.add(edge));
-            let message = args.messages.add(*args.edge_rows.add(edge) as usize * args.width + column);
+            let weight = S::splat(*args.weights.add(*args.edges.edges.add(edge) as usize));
+            let message = args.messages.add(*args.edges.rows.add(edge) as usize * args.width + column);
             for v in 0..V {
                 let value = S::load(message.add(v * S::LANES));
                 // Zero times an infinite or undefined value is undefined, and stays so in the sum.
@@ -69,13 +71,19 @@ unsafe fn weighted_columns<S: Simd, const V: usize>(
                 sums[v] = S::mul_add(weight, value, sums[v]);
             }
         }
+        let mut any = 0;
         for v in 0..V {
             let position = node * args.width + column + v * S::LANES;
             let before = S::load(args.before.add(position));
-            let wins = S::greater(sums[v], before);
-            let after = if first == end { before } else { S::select(wins, sums[v], before) };
+            let mut after = before;
+            if first != end {
+                let wins = S::greater(sums[v], before);
+                after = S::select(wins, sums[v], before);
+                any |= S::mask_to_bits(wins);
+            }
             S::store(args.after.add(position), after);
         }
+        *args.changed.add(node) |= u8::from(any != 0);
     }
 }
 
@@ -85,7 +93,9 @@ pub(crate) struct Signs<T> {
     pub(crate) rows: usize,
     pub(crate) width: usize,
     pub(crate) values: *const T,
-    /// `[rows, width / 16]`.
+    /// `[rows]`: which edge each row belongs to.
+    pub(crate) edges: *const u32,
+    /// `[edges, width / 16]`.
     pub(crate) signs: *mut u16,
 }
 
@@ -96,13 +106,17 @@ pub(super) unsafe fn signs<S: Simd>(args: &Signs<S::Scalar>) {
     // SAFETY: the contract of the function; rows are whole groups of 16.
     unsafe {
         let zero = S::splat(S::Scalar::ZERO);
-        for group in 0..args.rows * args.width / ROW_ALIGNMENT {
-            let mut bits = 0;
-            for lane in (0..ROW_ALIGNMENT).step_by(S::LANES) {
-                let value = S::load(args.values.add(group * ROW_ALIGNMENT + lane));
-                bits |= S::mask_to_bits(S::greater(value, zero)) << lane;
+        let groups = args.width / ROW_ALIGNMENT;
+        for row in 0..args.rows {
+            let target = args.signs.add(*args.edges.add(row) as usize * groups);
+            for group in 0..groups {
+                let mut bits = 0;
+                for lane in (0..ROW_ALIGNMENT).step_by(S::LANES) {
+                    let value = S::load(args.values.add(row * args.width + group * ROW_ALIGNMENT + lane));
+                    bits |= S::mask_to_bits(S::greater(value, zero)) << lane;
+                }
+                *target.add(group) = bits as u16;
             }
-            *args.signs.add(group) = bits as u16;
         }
     }
 }
@@ -219,6 +233,8 @@ pub(crate) struct SharedMessageGradient<T> {
     pub(crate) target: *mut T,
     /// `[edges]`.
     pub(crate) products: *mut T,
+    /// `[nodes]`: becomes 1 for senders that got a gradient, else 0.
+    pub(crate) touched: *mut u8,
 }
 
 /// # Safety
@@ -231,6 +247,9 @@ pub(super) unsafe fn shared_message_gradient<S: Simd>(args: &SharedMessageGradie
         for position in (0..args.nodes * args.width).step_by(S::LANES) {
             S::store(args.target.add(position), zero);
         }
+        for node in 0..args.nodes {
+            *args.touched.add(node) = 0;
+        }
         for receiver in 0..args.nodes {
             let (first, end) = (*args.offsets.add(receiver) as usize, *args.offsets.add(receiver + 1) as usize);
             let active = *args.active.add(receiver) == 1;
@@ -242,6 +261,7 @@ pub(super) unsafe fn shared_message_gradient<S: Simd>(args: &SharedMessageGradie
                 let sender = *args.senders.add(edge) as usize;
                 let weight = S::splat(*args.weights.add(edge));
                 let mut product = zero;
+                *args.touched.add(sender) = 1;
                 for column in (0..args.width).step_by(S::LANES) {
                     let value = S::mul(weight, S::load(args.sent.add(receiver * args.width + column)));
                     let position = sender * args.width + column;

@@ -35,6 +35,18 @@ pub(crate) struct Gemm<T> {
     pub(crate) start: Start<T>,
     /// Whether LeakyReLU follows.
     pub(crate) leaky: bool,
+    /// `[rows]`: which rows of `a` to read, and which of `c` (and of a starting matrix) to write; null for all in order.
+    pub(crate) a_rows: *const u32,
+    pub(crate) c_rows: *const u32,
+    /// `[depth]`: which columns of `a` and rows of `b` to multiply; null for all in order.
+    pub(crate) depths: *const u32,
+}
+
+/// Entry `position` of a list, or the position itself where there is no list.
+#[inline(always)]
+unsafe fn listed(list: *const u32, position: usize) -> usize {
+    // SAFETY: the caller guarantees that a list is long enough.
+    if list.is_null() { position } else { unsafe { *list.add(position) as usize } }
 }
 
 /// # Safety
@@ -110,47 +122,64 @@ unsafe fn tile<S: Simd, const R: usize, const V: usize>(gemm: &Gemm<S::Scalar>, 
     // SAFETY: the caller keeps `row + R` within the rows and `column + V` vectors within the columns.
     unsafe {
         let mut sums = [[S::splat(S::Scalar::ZERO); V]; R];
-        match gemm.start {
-            Start::Zero => (),
-            Start::Row(start) => {
-                for r in 0..R {
-                    for v in 0..V {
-                        sums[r][v] = S::load(start.add(column + v * S::LANES));
-                    }
-                }
-            }
-            Start::Matrix(start, stride) => {
-                for r in 0..R {
-                    for v in 0..V {
-                        sums[r][v] = S::load(start.add((row + r) * stride + column + v * S::LANES));
-                    }
-                }
+        let mut a = [gemm.a; R];
+        for r in 0..R {
+            a[r] = gemm.a.add(listed(gemm.a_rows, row + r) * gemm.a_row);
+            for v in 0..V {
+                let place = column + v * S::LANES;
+                sums[r][v] = match gemm.start {
+                    Start::Zero => sums[r][v],
+                    Start::Row(start) => S::load(start.add(place)),
+                    Start::Matrix(start, stride) => S::load(start.add(listed(gemm.c_rows, row + r) * stride + place)),
+                };
             }
         }
-        let mut a = gemm.a.add(row * gemm.a_row);
-        let mut b = gemm.b.add(column);
-        for _ in 0..gemm.depth {
-            let mut right = [S::splat(S::Scalar::ZERO); V];
-            for v in 0..V {
-                right[v] = S::load(b.add(v * S::LANES));
+        let b = gemm.b.add(column);
+        if gemm.depths.is_null() {
+            let (mut offset, mut b) = (0, b);
+            for _ in 0..gemm.depth {
+                outer_product::<S, R, V>(&mut sums, &a, offset, b);
+                offset += gemm.a_column;
+                b = b.wrapping_add(gemm.b_row);
             }
-            for r in 0..R {
-                let left = S::splat(*a.add(r * gemm.a_row));
-                for v in 0..V {
-                    sums[r][v] = S::mul_add(left, right[v], sums[r][v]);
-                }
+        } else {
+            for position in 0..gemm.depth {
+                let depth = *gemm.depths.add(position) as usize;
+                outer_product::<S, R, V>(&mut sums, &a, depth * gemm.a_column, b.add(depth * gemm.b_row));
             }
-            a = a.wrapping_add(gemm.a_column);
-            b = b.wrapping_add(gemm.b_row);
         }
         let slope = S::splat(S::Scalar::LEAKY_SLOPE);
         for r in 0..R {
+            let target = gemm.c.add(listed(gemm.c_rows, row + r) * gemm.c_row + column);
             for v in 0..V {
                 let mut value = sums[r][v];
                 if gemm.leaky {
                     value = S::maximum(value, S::mul(value, slope));
                 }
-                S::store(gemm.c.add((row + r) * gemm.c_row + column + v * S::LANES), value);
+                S::store(target.add(v * S::LANES), value);
+            }
+        }
+    }
+}
+
+/// Adds one column of `a` times one row of `b`.
+#[inline(always)]
+unsafe fn outer_product<S: Simd, const R: usize, const V: usize>(
+    sums: &mut [[S::Vector; V]; R],
+    a: &[*const S::Scalar; R],
+    offset: usize,
+    b: *const S::Scalar,
+) {
+    // SAFETY: the caller keeps the offset within each row of `a`, and `b` has V vectors.
+    unsafe {
+        let mut right = [S::splat(S::Scalar::ZERO); V];
+        for v in 0..V {
+            right[v] = S::load(b.add(v * S::LANES));
+        }
+        for r in 0..R {
+            let left = S::splat(*a[r].add(offset));
+            for v in 0..V {
+                sums[r][v] = S::mul_add(left, right[v], sums[r][v]);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Aggregation by maximum and its sparse gradient.
 
+use super::active::ActiveEdges;
 use super::message::MessageRows;
 use crate::real::Real;
 use crate::simd::Simd;
@@ -22,17 +23,16 @@ pub(crate) const WINNER_ALIGNMENT: usize = 64;
 /// `after = max(before, messages that reach the node)`.
 #[derive(Clone, Copy)]
 pub(crate) struct MaxForward<T> {
-    pub(crate) nodes: usize,
-    /// `[nodes + 1]`: where the edges that reach each node begin.
-    pub(crate) offsets: *const u32,
-    /// `[edges]`: which row holds the message of each edge.
-    pub(crate) edge_rows: *const u32,
+    /// The edges that may win.
+    pub(crate) edges: ActiveEdges,
     /// `[rows, width]`.
     pub(crate) messages: *const T,
     /// Padded hidden width.
     pub(crate) width: usize,
     pub(crate) before: *const T,
     pub(crate) after: *mut T,
+    /// `[nodes]`: becomes 1 where the state changes, else 0.
+    pub(crate) changed: *mut u8,
     pub(crate) winners: Winners,
     /// Winners per node.
     pub(crate) winner_row: usize,
@@ -47,7 +47,8 @@ pub(super) unsafe fn max_forward<S: Simd>(args: &MaxForward<S::Scalar>) -> bool 
     // SAFETY: the contract of the function.
     unsafe {
         let mut poison = S::splat(S::Scalar::ZERO);
-        for node in 0..args.nodes {
+        for node in 0..args.edges.nodes {
+            *args.changed.add(node) = 0;
             let mut column = 0;
             while column + 4 * S::LANES <= args.width {
                 max_columns::<S, 4>(args, node, column, &mut poison);
@@ -73,17 +74,16 @@ unsafe fn max_columns<S: Simd, const V: usize>(
     unsafe {
         let zero = S::splat(S::Scalar::ZERO);
         let start = node * args.width + column;
-        let (first, end) = (*args.offsets.add(node) as usize, *args.offsets.add(node + 1) as usize);
+        let (first, end) = args.edges.incoming(node);
         let mut best = [zero; V];
         let mut winner = [zero; V];
         for v in 0..V {
             best[v] = S::load(args.before.add(start + v * S::LANES));
         }
-        let mut number = zero;
-        let one = S::splat(S::Scalar::ONE);
+        let mut any = 0;
         for edge in first..end {
-            number = S::add(number, one);
-            let message = args.messages.add(*args.edge_rows.add(edge) as usize * args.width + column);
+            let number = S::splat(S::Scalar::from_f64(args.edges.number(node, edge)));
+            let message = args.messages.add(*args.edges.rows.add(edge) as usize * args.width + column);
             for v in 0..V {
                 let value = S::load(message.add(v * S::LANES));
                 // Zero times an infinite or undefined value is undefined, and stays so in the sum.
@@ -91,8 +91,10 @@ unsafe fn max_columns<S: Simd, const V: usize>(
                 let better = S::greater(value, best[v]);
                 best[v] = S::select(better, value, best[v]);
                 winner[v] = S::select(better, number, winner[v]);
+                any |= S::mask_to_bits(better);
             }
         }
+        *args.changed.add(node) |= u8::from(any != 0);
         for v in 0..V {
             S::store(args.after.add(start + v * S::LANES), best[v]);
             let position = node * args.winner_row + column + v * S::LANES;
@@ -132,6 +134,8 @@ pub(crate) struct MaxBackward<T> {
     pub(crate) feature_gradient: *mut T,
     /// `[width]` of scratch.
     pub(crate) values: *mut T,
+    /// `[nodes]`: becomes 1 for nodes whose prepared rows got a gradient.
+    pub(crate) touched: *mut u8,
 }
 
 /// # Safety
@@ -263,9 +267,11 @@ unsafe fn edge_backward<S: Simd, const V: usize>(
             change[v] = S::select(S::greater(first[v], zero), change[v], S::mul(change[v], slope));
         }
         let sender = *rows.senders.add(edge) as usize;
+        *args.touched.add(sender) = 1;
         add_to::<S, V>(args.prepared_gradient.add(sender * rows.prepared_row + column), change);
         if let Some(start) = rows.receiver_column {
             let receiver = *rows.receivers.add(edge) as usize;
+            *args.touched.add(receiver) = 1;
             add_to::<S, V>(args.prepared_gradient.add(receiver * rows.prepared_row + start + column), change);
         }
         let features = *rows.edges.add(edge) as usize * rows.feature_width;

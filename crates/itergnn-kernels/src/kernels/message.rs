@@ -91,6 +91,8 @@ pub(crate) struct ActivateBackward<T> {
     pub(crate) prepared_gradient: *mut T,
     /// `[count]`: receives the product of output and its gradient; null where not needed.
     pub(crate) products: *mut T,
+    /// `[nodes]`: becomes 1 for nodes whose prepared rows got a gradient.
+    pub(crate) touched: *mut u8,
 }
 
 /// # Safety
@@ -104,6 +106,10 @@ pub(super) unsafe fn activate_backward<S: Simd>(args: &ActivateBackward<S::Scala
         for row in 0..args.count {
             let sender = *args.rows.senders.add(args.first + row) as usize;
             let to_sender = args.prepared_gradient.add(sender * prepared_row);
+            *args.touched.add(sender) = 1;
+            if receiver_column.is_some() {
+                *args.touched.add(*args.rows.receivers.add(args.first + row) as usize) = 1;
+            }
             let (output, gradient) = (args.output.add(row * width), args.gradient.add(row * width));
             let mut product = zero;
             for column in (0..width).step_by(S::LANES) {

@@ -2,6 +2,7 @@
 //!
 //! [`Kernels`] is a table of function pointers; the code that calls it is the same for every instruction set.
 
+mod active;
 mod attention;
 mod gemm;
 mod maximum;
@@ -9,6 +10,7 @@ mod message;
 mod rows;
 mod table;
 
+pub(crate) use active::ActiveEdges;
 pub(crate) use attention::{MessageGradient, SharedMessageGradient, Signs, SplitGradient, WeightedForward};
 pub(crate) use gemm::{Gemm, Start};
 pub(crate) use maximum::{MOST_BYTE_EDGES, MaxBackward, MaxForward, WINNER_ALIGNMENT, Winners};

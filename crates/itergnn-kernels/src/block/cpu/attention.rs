@@ -1,5 +1,6 @@
 //! Weights of attention from the scores, and the gradient of the scores.
 
+use super::active::ActiveSet;
 use super::packed::Shapes;
 use super::plan::GraphPlan;
 use crate::block::config::{Aggregation, RANGE_TOLERANCE};
@@ -69,12 +70,12 @@ impl<T: Real> Scores<'_, T> {
         offsets[receiver] as usize..offsets[receiver + 1] as usize
     }
 
-    /// Fills `weights`, `[edges]`; returns whether all scores are finite.
-    pub(super) fn weights(&self, weights: &mut [T]) -> bool {
+    /// Fills `weights`, `[edges]`, for receivers that are reached; returns whether all their scores are finite.
+    pub(super) fn weights(&self, active: &ActiveSet, weights: &mut [T]) -> bool {
         let mut finite = true;
         for receiver in 0..self.plan.nodes {
             let incoming = self.incoming(receiver);
-            if incoming.is_empty() {
+            if incoming.is_empty() || !active.is_reached(receiver) {
                 continue;
             }
             let slots = &mut weights[incoming.clone()];

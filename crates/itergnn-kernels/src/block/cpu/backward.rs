@@ -37,6 +37,12 @@ pub(super) struct BackwardScratch<T> {
     pub(super) values: Buffer<T>,
     /// `[nodes]`: whether any gradient goes to a node's aggregate.
     pub(super) active: Buffer<u8>,
+    /// `[nodes]`: whether a node's prepared row got a gradient, and which did.
+    pub(super) touched: Buffer<u8>,
+    pub(super) touched_nodes: Buffer<u32>,
+    /// `[SLAB * nodes]`: the same for all rows of a slab.
+    pub(super) slab_rows: Buffer<u32>,
+    pub(super) slab_count: usize,
     /// `[3, edges]`: senders, receivers and numbers of the edges that reach active nodes.
     pub(super) active_edges: Buffer<u32>,
 }
@@ -57,6 +63,10 @@ impl<T> Default for BackwardScratch<T> {
             tile_products: Buffer::default(),
             values: Buffer::default(),
             active: Buffer::default(),
+            touched: Buffer::default(),
+            touched_nodes: Buffer::default(),
+            slab_rows: Buffer::default(),
+            slab_count: 0,
             active_edges: Buffer::default(),
         }
     }
@@ -130,6 +140,10 @@ impl<T: Real> Job<'_, T> {
         scratch.hidden.ensure(nodes * hidden_row);
         scratch.prepared.ensure(SLAB * nodes * prepared_row);
         scratch.constants.ensure(nodes * prepared_row);
+        scratch.touched.ensure(nodes);
+        scratch.touched_nodes.ensure(nodes);
+        scratch.slab_rows.ensure(SLAB * nodes);
+        scratch.slab_count = 0;
         scratch.values.ensure(nodes.max(hidden_row));
         scratch.features.ensure(TILE_ROWS * self.weights.shapes.edge);
         scratch.first.ensure(TILE_ROWS * message_row);

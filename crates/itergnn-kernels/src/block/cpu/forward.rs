@@ -1,6 +1,7 @@
 //! One graph from its initial states to its output.
 
 use super::TILE_ROWS;
+use super::active::ActiveSet;
 use super::attention::Scores;
 use super::packed::{PackedWeights, Shapes};
 use super::plan::GraphPlan;
@@ -41,6 +42,7 @@ pub(super) struct ForwardScratch<T> {
     messages: Buffer<T>,
     /// `[nodes, hidden_row]`.
     output: Buffer<T>,
+    active: ActiveSet,
 }
 
 impl<T> Default for ForwardScratch<T> {
@@ -50,6 +52,7 @@ impl<T> Default for ForwardScratch<T> {
             first: Buffer::default(),
             messages: Buffer::default(),
             output: Buffer::default(),
+            active: ActiveSet::default(),
         }
     }
 }
@@ -87,6 +90,7 @@ impl<T: Real> Job<'_, T> {
         scratch.constants.ensure(nodes * prepared_row);
         scratch.first.ensure(TILE_ROWS * message_row);
         scratch.messages.ensure(plan.rows() * hidden_row);
+        scratch.active.reserve(&plan);
         let mut tape = self.new_tape(plan);
         // SAFETY: a record holds `nodes` rows, all initialised memory.
         let initial = unsafe { std::slice::from_raw_parts_mut(tape.hidden.record_mut(0), nodes * hidden_row) };
@@ -102,6 +106,9 @@ impl<T: Real> Job<'_, T> {
             let step = tape.steps;
             if step == 0 || self.layer_of(step) != 0 {
                 self.constants(&tape.plan, self.layer_of(step), scratch);
+                scratch.active.select_everything();
+            } else {
+                scratch.active.select_changed(&tape.plan, self.config);
             }
             let mut finite = self.step(&mut tape, scratch);
             tape.steps += 1;
@@ -170,32 +177,39 @@ impl<T: Real> Job<'_, T> {
                 c_row: shapes.prepared_row,
                 start: Start::Row(packed[sections.prepare_bias..].as_ptr()),
                 leaky: false,
+                a_rows: std::ptr::null(),
+                c_rows: std::ptr::null(),
+                depths: std::ptr::null(),
             });
         }
     }
 
     /// One message-passing step; returns whether all its values are finite.
     fn step(&self, tape: &mut GraphTape<T>, scratch: &mut ForwardScratch<T>) -> bool {
+        self.prepare(tape, scratch);
+        let messages = self.messages(tape, scratch);
+        match self.config.aggregation {
+            Aggregation::Max => self.max_forward(tape, messages, scratch),
+            aggregation => self.attention_forward(tape, messages, aggregation, scratch),
+        }
+    }
+
+    /// The prepared rows of one step: computed for nodes that changed, copied for the others.
+    fn prepare(&self, tape: &mut GraphTape<T>, scratch: &ForwardScratch<T>) {
         let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
         let (step, nodes) = (tape.steps, tape.plan.nodes);
-        let layer = self.layer_of(step);
-        let packed = self.weights.layer(layer);
-        let before = tape.hidden.record(step).as_ptr();
-        let after = tape.hidden.record_mut(step + 1);
+        let packed = self.weights.layer(self.layer_of(step));
         let prepared = tape.prepared.record_mut(step);
-        let keeps_messages = shapes.has_score && tape.plan.shared_messages;
-        let messages = if keeps_messages { tape.messages.record_mut(step) } else { scratch.messages.as_mut_ptr() };
-        let plan = &tape.plan;
-        let rows = plan.message_rows(self.inputs, self.weights, layer, prepared);
-        // SAFETY: the kernels table belongs to this processor. Records and scratch were sized for this graph: `before` and `after` nodes x hidden_row (two
-        // different records), `prepared` and `constants` nodes x prepared_row, `messages` rows x hidden_row, `first` TILE_ROWS x message_row. Indices of
-        // the plan were checked with the batch.
+        let changed = scratch.active.changed_nodes();
+        let list = changed.map_or(std::ptr::null(), <[u32]>::as_ptr);
+        // SAFETY: the kernels table belongs to this processor; states are nodes x hidden_row, prepared rows and constants nodes x prepared_row; the list
+        // holds nodes of the graph.
         unsafe {
             (self.kernels.gemm)(&Gemm {
-                rows: nodes,
+                rows: changed.map_or(nodes, <[u32]>::len),
                 columns: shapes.prepared_row,
                 depth: shapes.hidden,
-                a: before,
+                a: tape.hidden.record(step).as_ptr(),
                 a_row: shapes.hidden_row,
                 a_column: 1,
                 b: packed[sections.prepare..].as_ptr(),
@@ -204,11 +218,41 @@ impl<T: Real> Job<'_, T> {
                 c_row: shapes.prepared_row,
                 start: Start::Matrix(scratch.constants.as_ptr(), shapes.prepared_row),
                 leaky: false,
+                a_rows: list,
+                c_rows: list,
+                depths: std::ptr::null(),
             });
-            let mut first = 0;
-            while first < plan.rows() {
-                let count = TILE_ROWS.min(plan.rows() - first);
+        }
+        if let Some(changed) = changed {
+            let previous = tape.prepared.record(step - 1).as_ptr();
+            // SAFETY: two different records of nodes x prepared_row.
+            unsafe { copy_other_rows(previous, prepared, nodes, shapes.prepared_row, changed) }
+        }
+    }
+
+    /// Computes the messages of active rows and returns where they are, `[rows, hidden_row]`.
+    fn messages(&self, tape: &mut GraphTape<T>, scratch: &mut ForwardScratch<T>) -> *const T {
+        let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
+        let (step, nodes) = (tape.steps, tape.plan.nodes);
+        let layer = self.layer_of(step);
+        let packed = self.weights.layer(layer);
+        let kept = shapes.has_score && tape.plan.shared_messages;
+        let messages = if kept { tape.messages.record_mut(step) } else { scratch.messages.as_mut_ptr() };
+        let plan = &tape.plan;
+        let prepared = tape.prepared.record(step).as_ptr();
+        let all = plan.message_rows(self.inputs, self.weights, layer, prepared);
+        let (rows, count) = scratch.active.message_rows(plan, all);
+        for first in (0..count).step_by(TILE_ROWS) {
+            let count = TILE_ROWS.min(count - first);
+            // SAFETY: `first` has TILE_ROWS rows of message_row, `messages` rows x hidden_row; the lists hold nodes and edges of the graph. A shared
+            // message lies in the row of its sender.
+            unsafe {
                 (self.kernels.activate)(&Activate { rows, first, count, target: scratch.first.as_mut_ptr() });
+                let (c, c_rows) = if plan.shared_messages {
+                    (messages, rows.senders.add(first))
+                } else {
+                    (messages.add(first * shapes.hidden_row), std::ptr::null())
+                };
                 (self.kernels.gemm)(&Gemm {
                     rows: count,
                     columns: shapes.hidden_row,
@@ -218,72 +262,90 @@ impl<T: Real> Job<'_, T> {
                     a_column: 1,
                     b: packed[sections.second..].as_ptr(),
                     b_row: shapes.hidden_row,
-                    c: messages.add(first * shapes.hidden_row),
+                    c,
                     c_row: shapes.hidden_row,
                     start: Start::Row(packed[sections.second_bias..].as_ptr()),
                     leaky: true,
+                    a_rows: std::ptr::null(),
+                    c_rows,
+                    depths: std::ptr::null(),
                 });
-                first += count;
             }
         }
-        match self.config.aggregation {
-            Aggregation::Max => {
-                let winners = if tape.plan.byte_winners {
-                    Winners::Bytes(tape.byte_winners.record_mut(step))
-                } else {
-                    Winners::Words(tape.word_winners.record_mut(step))
-                };
-                // SAFETY: as above; winners have nodes x winner_row places.
-                unsafe {
-                    (self.kernels.max_forward)(&MaxForward {
-                        nodes,
-                        offsets: tape.plan.offsets().as_ptr(),
-                        edge_rows: tape.plan.edge_rows().as_ptr(),
-                        messages,
-                        width: shapes.hidden_row,
-                        before,
-                        after,
-                        winners,
-                        winner_row: self.winner_row(),
-                    })
-                }
+        if let Some(changed) = scratch.active.changed_nodes().filter(|_| kept) {
+            let previous = tape.messages.record(step - 1).as_ptr();
+            // SAFETY: two different records of nodes x hidden_row.
+            unsafe { copy_other_rows(previous, messages, nodes, shapes.hidden_row, changed) }
+        }
+        messages
+    }
+
+    fn max_forward(&self, tape: &mut GraphTape<T>, messages: *const T, scratch: &mut ForwardScratch<T>) -> bool {
+        let step = tape.steps;
+        let winners = if tape.plan.byte_winners {
+            Winners::Bytes(tape.byte_winners.record_mut(step))
+        } else {
+            Winners::Words(tape.word_winners.record_mut(step))
+        };
+        // SAFETY: states are two different records of nodes x hidden_row, messages lie where the active edges say; winners have nodes x winner_row places
+        // and `changed` one per node.
+        unsafe {
+            (self.kernels.max_forward)(&MaxForward {
+                edges: scratch.active.edges(&tape.plan),
+                messages,
+                width: self.weights.shapes.hidden_row,
+                before: tape.hidden.record(step).as_ptr(),
+                after: tape.hidden.record_mut(step + 1),
+                changed: scratch.active.changed_mut(),
+                winners,
+                winner_row: self.winner_row(),
+            })
+        }
+    }
+
+    fn attention_forward(
+        &self,
+        tape: &mut GraphTape<T>,
+        messages: *const T,
+        aggregation: Aggregation,
+        scratch: &mut ForwardScratch<T>,
+    ) -> bool {
+        let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
+        let (step, edges) = (tape.steps, tape.plan.edges);
+        let packed = self.weights.layer(self.layer_of(step));
+        let active = scratch.active.edges(&tape.plan);
+        // SAFETY: the record holds one weight per edge, of initialised memory.
+        let weights = unsafe { std::slice::from_raw_parts_mut(tape.weights.record_mut(step), edges) };
+        let scores = Scores {
+            plan: &tape.plan,
+            shapes,
+            aggregation,
+            prepared: tape.prepared.record(step),
+            features: tape.plan.features(self.inputs, shapes.edge),
+            edge_weight: &packed[sections.score_edge..][..shapes.edge],
+        };
+        let finite = scores.weights(&scratch.active, weights);
+        // SAFETY: as for the maximum; there is one weight per edge, and one half-word of signs per 16 values of a message.
+        unsafe {
+            if !tape.plan.shared_messages {
+                (self.kernels.signs)(&Signs {
+                    rows: *active.offsets.add(tape.plan.nodes) as usize,
+                    width: shapes.hidden_row,
+                    values: messages,
+                    edges: active.edges,
+                    signs: tape.signs.record_mut(step),
+                });
             }
-            aggregation => {
-                let edges = tape.plan.edges;
-                // SAFETY: the record holds one weight per edge, of initialised memory.
-                let weights = unsafe { std::slice::from_raw_parts_mut(tape.weights.record_mut(step), edges) };
-                let plan = &tape.plan;
-                let scores = Scores {
-                    plan,
-                    shapes,
-                    aggregation,
-                    prepared: tape.prepared.record(step),
-                    features: plan.features(self.inputs, shapes.edge),
-                    edge_weight: &packed[sections.score_edge..][..shapes.edge],
-                };
-                let finite = scores.weights(weights);
-                if !keeps_messages {
-                    let signs = tape.signs.record_mut(step);
-                    // SAFETY: one half-word per 16 values of the messages.
-                    unsafe {
-                        (self.kernels.signs)(&Signs { rows: edges, width: shapes.hidden_row, values: messages, signs });
-                    }
-                }
-                // SAFETY: as for the maximum; weights has one value per edge.
-                let messages_finite = unsafe {
-                    (self.kernels.weighted_forward)(&WeightedForward {
-                        nodes,
-                        offsets: tape.plan.offsets().as_ptr(),
-                        edge_rows: tape.plan.edge_rows().as_ptr(),
-                        messages,
-                        width: shapes.hidden_row,
-                        weights: weights.as_ptr(),
-                        before,
-                        after,
-                    })
-                };
-                finite && messages_finite
-            }
+            let messages_finite = (self.kernels.weighted_forward)(&WeightedForward {
+                edges: active,
+                messages,
+                width: shapes.hidden_row,
+                weights: weights.as_ptr(),
+                before: tape.hidden.record(step).as_ptr(),
+                after: tape.hidden.record_mut(step + 1),
+                changed: scratch.active.changed_mut(),
+            });
+            finite && messages_finite
         }
     }
 
@@ -384,5 +446,20 @@ impl<T: Real> Job<'_, T> {
             values.copy_from_slice(&source[row * hidden_row..][..hidden]);
         }
         units
+    }
+}
+
+/// Copies the rows whose numbers are not in the ascending list.
+///
+/// # Safety
+/// Both matrices are `rows x width` and do not overlap.
+unsafe fn copy_other_rows<T: Real>(source: *const T, target: *mut T, rows: usize, width: usize, listed: &[u32]) {
+    let mut start = 0;
+    for end in listed.iter().map(|&row| row as usize).chain([rows]) {
+        // SAFETY: rows `start..end` lie within both matrices.
+        unsafe {
+            std::ptr::copy_nonoverlapping(source.add(start * width), target.add(start * width), (end - start) * width)
+        }
+        start = end + 1;
     }
 }

@@ -26,6 +26,21 @@ struct Tile<T> {
     products: *mut T,
 }
 
+impl<T: Real> BackwardScratch<T> {
+    /// Lists the touched nodes and returns their number.
+    fn list_touched(&mut self, nodes: usize) -> usize {
+        let list = self.touched_nodes.as_mut_slice();
+        let mut count = 0;
+        for (node, &touched) in self.touched.as_slice()[..nodes].iter().enumerate() {
+            if touched == 1 {
+                list[count] = node as u32;
+                count += 1;
+            }
+        }
+        count
+    }
+}
+
 impl<T: Real> Job<'_, T> {
     /// Where the gradient of an iteration's prepared rows begins in the scratch.
     fn slot(&self, tape: &GraphTape<T>, step: usize) -> usize {
@@ -43,6 +58,7 @@ impl<T: Real> Job<'_, T> {
         let slot = self.slot(tape, step);
         let len = tape.plan.nodes * self.weights.shapes.prepared_row;
         scratch.prepared.as_mut_slice()[slot..slot + len].fill(T::ZERO);
+        scratch.touched.as_mut_slice()[..tape.plan.nodes].fill(0);
         match self.config.aggregation {
             Aggregation::Max => self.max_backward(tape, step, scratch, targets),
             _ => self.attention_backward(tape, step, scratch, targets),
@@ -85,6 +101,7 @@ impl<T: Real> Job<'_, T> {
                 edge_weight_gradient: gradient.add(sections.edge),
                 feature_gradient,
                 values: scratch.values.as_mut_ptr(),
+                touched: scratch.touched.as_mut_ptr(),
             });
         }
     }
@@ -125,10 +142,12 @@ impl<T: Real> Job<'_, T> {
                     messages: tape.messages.record(step).as_ptr(),
                     target: scratch.messages.as_mut_ptr(),
                     products: scratch.products.as_mut_ptr(),
+                    touched: scratch.touched.as_mut_ptr(),
                 });
             }
-            for first in (0..plan.nodes).step_by(TILE_ROWS) {
-                let count = TILE_ROWS.min(plan.nodes - first);
+            let (rows, touched) = self.touched_senders(tape, rows, scratch);
+            for first in (0..touched).step_by(TILE_ROWS) {
+                let count = TILE_ROWS.min(touched - first);
                 let messages = scratch.messages.as_slice()[first * shapes.hidden_row..].as_ptr();
                 let tile = Tile { rows, first, count, messages, products: std::ptr::null_mut() };
                 self.tile_backward(tape, step, tile, scratch, targets);
@@ -140,6 +159,23 @@ impl<T: Real> Job<'_, T> {
             }
         }
         self.scores_backward(tape, step, scratch, targets);
+    }
+
+    /// The message rows of senders that got a gradient, and their number; moves the gradients of those rows together.
+    fn touched_senders(
+        &self,
+        tape: &GraphTape<T>,
+        rows: MessageRows<T>,
+        scratch: &mut BackwardScratch<T>,
+    ) -> (MessageRows<T>, usize) {
+        let width = self.weights.shapes.hidden_row;
+        let count = scratch.list_touched(tape.plan.nodes);
+        let senders = scratch.touched_nodes.as_slice();
+        for (row, &sender) in senders[..count].iter().enumerate() {
+            let start = sender as usize * width;
+            scratch.messages.as_mut_slice().copy_within(start..start + width, row * width);
+        }
+        (MessageRows { senders: senders.as_ptr(), ..rows }, count)
     }
 
     /// The message rows of edges that reach active nodes, and their number.
@@ -238,6 +274,9 @@ impl<T: Real> Job<'_, T> {
                 c_row: message_row,
                 start: Start::Zero,
                 leaky: false,
+                a_rows: std::ptr::null(),
+                c_rows: std::ptr::null(),
+                depths: std::ptr::null(),
             });
             let second_gradient = gradient.add(sections.second);
             (self.kernels.gemm)(&Gemm {
@@ -253,6 +292,9 @@ impl<T: Real> Job<'_, T> {
                 c_row: hidden_row,
                 start: Start::Matrix(second_gradient, hidden_row),
                 leaky: false,
+                a_rows: std::ptr::null(),
+                c_rows: std::ptr::null(),
+                depths: std::ptr::null(),
             });
             if self.config.biased {
                 (self.kernels.column_sum)(&ColumnSum {
@@ -271,6 +313,7 @@ impl<T: Real> Job<'_, T> {
                 gradient: first_gradient,
                 prepared_gradient: scratch.prepared.as_mut_ptr().add(self.slot(tape, step)),
                 products,
+                touched: scratch.touched.as_mut_ptr(),
             });
             for row in 0..count {
                 let source = rows.features.add(*rows.edges.add(first + row) as usize * edge);
@@ -290,6 +333,9 @@ impl<T: Real> Job<'_, T> {
                 c_row: message_row,
                 start: Start::Matrix(edge_gradient, message_row),
                 leaky: false,
+                a_rows: std::ptr::null(),
+                c_rows: std::ptr::null(),
+                depths: std::ptr::null(),
             });
         }
         if self.wanted.edge_features {
@@ -353,16 +399,25 @@ impl<T: Real> Job<'_, T> {
     ) {
         let shapes = &self.weights.shapes;
         let (nodes, layer) = (tape.plan.nodes, self.layer_of(step));
-        let (slot, len) = (self.slot(tape, step), nodes * shapes.prepared_row);
+        let slot = self.slot(tape, step);
+        let touched = scratch.list_touched(nodes);
+        let first = (step % SLAB * nodes) as u32;
+        let listed = scratch.touched_nodes.as_slice()[..touched].iter();
+        let places = scratch.slab_rows.as_mut_slice()[scratch.slab_count..].iter_mut();
+        places.zip(listed).for_each(|(place, &node)| *place = first + node);
+        scratch.slab_count += touched;
+
         let transposed = &self.weights.layer(layer)[self.weights.sections.prepare_transposed..];
-        let gradient = scratch.prepared.as_slice()[slot..slot + len].as_ptr();
+        let gradient = scratch.prepared.as_slice()[slot..].as_ptr();
         let hidden = scratch.hidden.as_mut_ptr();
+        let list = scratch.touched_nodes.as_ptr();
         let receiver_part = shapes.receiver_column.map(|start| (start, shapes.message));
         for (start, columns) in [Some((0, shapes.sender_columns())), receiver_part].into_iter().flatten() {
-            // SAFETY: the gradient is nodes x prepared_row, the states' gradient nodes x hidden_row, and the columns lie within a prepared row.
+            // SAFETY: the gradient is nodes x prepared_row, the states' gradient nodes x hidden_row, the columns lie within a prepared row, and the list
+            // holds nodes of the graph.
             unsafe {
                 (self.kernels.gemm)(&Gemm {
-                    rows: nodes,
+                    rows: touched,
                     columns: shapes.hidden_row,
                     depth: columns,
                     a: gradient.add(start),
@@ -374,31 +429,39 @@ impl<T: Real> Job<'_, T> {
                     c_row: shapes.hidden_row,
                     start: Start::Matrix(hidden, shapes.hidden_row),
                     leaky: false,
+                    a_rows: list,
+                    c_rows: list,
+                    depths: std::ptr::null(),
                 });
             }
         }
-        if matches!(self.config.controller, Controller::Stack { .. }) {
-            self.prepare_weight_backward(tape, step, 1, scratch, targets);
-            self.input_backward(tape, layer, gradient, targets);
-            return;
-        }
+        let is_stack = matches!(self.config.controller, Controller::Stack { .. });
         let constants = scratch.constants.as_mut_ptr();
-        // SAFETY: both are nodes x prepared_row.
-        unsafe { (self.kernels.add_assign)(&AddAssign { len, source: gradient, target: constants }) }
-        if step % SLAB == 0 {
-            self.prepare_weight_backward(tape, step, SLAB.min(tape.steps - step), scratch, targets);
+        if !is_stack {
+            for &node in &scratch.touched_nodes.as_slice()[..touched] {
+                let start = node as usize * shapes.prepared_row;
+                // SAFETY: both are nodes x prepared_row.
+                unsafe {
+                    let (source, target) = (gradient.add(start), constants.add(start));
+                    (self.kernels.add_assign)(&AddAssign { len: shapes.prepared_row, source, target });
+                }
+            }
         }
-        if step == 0 {
+        if is_stack || step % SLAB == 0 {
+            self.prepare_weight_backward(tape, step, scratch, targets);
+        }
+        if is_stack {
+            self.input_backward(tape, layer, gradient, targets);
+        } else if step == 0 {
             self.input_backward(tape, layer, constants, targets);
         }
     }
 
-    /// Gradient of the weights that turn states into prepared rows, for `records` iterations from `step` on whose records follow each other.
+    /// Gradient of the weights that turn states into prepared rows, for the rows listed since the last call, all of the slab of `step`.
     fn prepare_weight_backward(
         &self,
         tape: &GraphTape<T>,
         step: usize,
-        records: usize,
         scratch: &mut BackwardScratch<T>,
         targets: &mut Targets<'_, T>,
     ) {
@@ -406,28 +469,30 @@ impl<T: Real> Job<'_, T> {
         let sections = &self.weights.sections;
         let layer = self.layer_of(step);
         let target = targets.layers[layer * sections.gradient_len + sections.prepare..].as_mut_ptr();
-        let states = tape.hidden.record(step).as_ptr();
-        let gradients = scratch.prepared.as_slice()[self.slot(tape, step)..].as_ptr();
-        let rows = records * tape.plan.nodes;
-        for first in (0..rows).step_by(DEPTH_BLOCK) {
-            // SAFETY: `records` records of states and of gradients lie next to each other, nodes rows each.
+        let listed = &scratch.slab_rows.as_slice()[..scratch.slab_count];
+        for rows in listed.chunks(DEPTH_BLOCK) {
+            // SAFETY: the records of a slab lie next to each other, states as well as gradients, nodes rows each; the list was made of them.
             unsafe {
                 (self.kernels.gemm)(&Gemm {
                     rows: hidden,
                     columns: prepared_row,
-                    depth: DEPTH_BLOCK.min(rows - first),
-                    a: states.add(first * hidden_row),
+                    depth: rows.len(),
+                    a: tape.hidden.slab(step),
                     a_row: 1,
                     a_column: hidden_row,
-                    b: gradients.add(first * prepared_row),
+                    b: scratch.prepared.as_ptr(),
                     b_row: prepared_row,
                     c: target,
                     c_row: prepared_row,
                     start: Start::Matrix(target, prepared_row),
                     leaky: false,
+                    a_rows: std::ptr::null(),
+                    c_rows: std::ptr::null(),
+                    depths: rows.as_ptr(),
                 });
             }
         }
+        scratch.slab_count = 0;
     }
 
     /// Gradients of the node inputs, their weights and the bias, from a gradient of prepared rows.
@@ -452,6 +517,9 @@ impl<T: Real> Job<'_, T> {
                 c_row: prepared_row,
                 start: Start::Matrix(target, prepared_row),
                 leaky: false,
+                a_rows: std::ptr::null(),
+                c_rows: std::ptr::null(),
+                depths: std::ptr::null(),
             });
             (self.kernels.column_sum)(&ColumnSum {
                 rows: nodes,

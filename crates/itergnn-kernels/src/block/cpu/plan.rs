@@ -92,7 +92,7 @@ impl GraphPlan {
     }
 
     /// 0, 1, 2 and so on.
-    fn numbers(&self) -> &[u32] {
+    pub(super) fn numbers(&self) -> &[u32] {
         self.section(self.nodes + 1 + 2 * self.edges, self.nodes.max(self.edges))
     }
 
@@ -103,11 +103,6 @@ impl GraphPlan {
     /// Number of message rows.
     pub(super) fn rows(&self) -> usize {
         if self.shared_messages { self.nodes } else { self.edges }
-    }
-
-    /// `[edges]`: the row of each edge's message.
-    pub(super) fn edge_rows(&self) -> &[u32] {
-        if self.shared_messages { self.senders() } else { &self.numbers()[..self.edges] }
     }
 
     /// The message rows: one per edge, or one per sender where messages are shared.

@@ -36,6 +36,11 @@ impl<T: Plain> History<T> {
         let start = step % SLAB * self.len;
         &self.slabs[step / SLAB].as_slice()[start..start + self.len]
     }
+
+    /// The first record of the slab that holds record `step`; the others of the slab follow it.
+    pub(super) fn slab(&self, step: usize) -> *const T {
+        self.slabs[step / SLAB].as_ptr()
+    }
 }
 
 /// All that is kept of one graph.
