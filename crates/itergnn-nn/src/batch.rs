@@ -90,7 +90,7 @@ impl GraphTensors {
         self.with_globals(Tensor::from_data(TensorData::new(globals, [graphs, width]), device))
     }
 
-    /// The same batch on another device, or with autodiff turned on or off.
+    /// The same batch on another device, or with autodiff turned on or off. Gradients do not flow back to this one.
     #[must_use]
     pub fn to_device(&self, device: &Device) -> Self {
         let moved = |tensor: &Tensor<2>| Tensor::from_data(tensor.to_data(), device);

@@ -1,6 +1,6 @@
 //! The graph network block, GIN with batch normalisation and the grid CNN against PyTorch and PyG.
 //!
-//! The values are made by `reference/nn/make_golden_blocks.py`. The other layers are compared in `tests/golden.rs`.
+//! The values are made by `reference/nn/make_golden_blocks.py`. The other layers are compared in `tests/golden_f64.rs`.
 
 use burn::module::{Module, Param};
 use burn::nn::Linear;

@@ -102,15 +102,30 @@ fn selected_graphs_are_those_of_a_smaller_batch() {
 }
 
 #[test]
-fn graphs_without_edges_pass_through_every_layer() {
+fn graphs_without_edges_pass_through_every_layer_and_back() {
     for nodes in [1, 3] {
         let (graph, hidden) = zoo::with_state(tensors(&graph(nodes, &[], 5)), 6);
+        let hidden = hidden.require_grad();
         for config in zoo::configs() {
             let output = zoo::layer(&config).forward(&graph, zoo::input(&config, &graph), hidden.clone());
             assert_eq!(output.dims(), [nodes, HIDDEN]);
+            let gradients = output.clone().sum().backward();
             assert!(values(output).iter().all(|value| value.is_finite()), "{config:?}");
+            if let Some(gradient) = hidden.grad(&gradients) {
+                assert!(values(gradient).iter().all(|value| value.is_finite()), "{config:?}");
+            }
         }
     }
+}
+
+#[test]
+fn gradients_reach_the_graphs_that_were_selected() {
+    let graphs = [graph(2, &[[0, 1]], 1), graph(3, &[[0, 1], [1, 2], [2, 2]], 2)];
+    let batch = GraphTensors::from_batch(&GraphBatch::new(&graphs).unwrap(), &device());
+    let attributes = batch.node_attributes().require_grad();
+    let part = batch.with_node_attributes(attributes.clone()).select_graphs(&[1]);
+    let gradient = values(attributes.grad(&part.node_attributes().sum().backward()).unwrap());
+    assert_eq!(gradient, [[0.0; 2 * NODE_WIDTH].as_slice(), &[1.0; 3 * NODE_WIDTH]].concat());
 }
 
 #[test]
