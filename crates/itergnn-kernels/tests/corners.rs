@@ -1,5 +1,7 @@
 //! Corner cases of structure and of numbers, and the laws the engine promises.
 
+#![allow(clippy::unwrap_used)]
+
 mod cases;
 
 use cases::{Batch, Case, Random, configs, relative_difference};
@@ -30,13 +32,20 @@ fn engine() -> Engine {
 fn assert_equal_to_reference(case: &Case<f64>, wanted: Wanted) {
     let expected = case.reference();
     let (output, gradients) = case.fused(engine(), wanted);
+    let inferred = infer(engine(), &case.config, &case.inputs()).unwrap();
     assert_eq!(output.iterations, expected.0.iterations);
+    assert_eq!(inferred.iterations, expected.0.iterations);
+    assert_eq!(inferred.capped, expected.0.capped);
+    assert!(relative_difference(&inferred.last_hidden, &expected.0.last_hidden) < TIGHT);
     assert_eq!(output.capped, expected.0.capped);
     for (found, expected) in [
         (&output.output, &expected.0.output),
         (&output.last_hidden, &expected.0.last_hidden),
         (&output.remaining, &expected.0.remaining),
         (&output.unspent, &expected.0.unspent),
+        (&inferred.output, &expected.0.output),
+        (&inferred.remaining, &expected.0.remaining),
+        (&inferred.unspent, &expected.0.unspent),
         (&gradients.parameters, &expected.1.parameters),
         (&gradients.hidden, &expected.1.hidden),
     ] {

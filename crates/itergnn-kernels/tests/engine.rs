@@ -1,5 +1,7 @@
 //! The fused engine against the reference: outputs and gradients, every combination, every instruction set.
 
+#![allow(clippy::unwrap_used)]
+
 mod cases;
 
 use cases::{Batch, Case, Random, configs, relative_difference};

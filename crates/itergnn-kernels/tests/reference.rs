@@ -1,5 +1,7 @@
 //! The reference against finite differences in double precision.
 
+#![allow(clippy::unwrap_used)]
+
 mod cases;
 
 use cases::{Batch, Case, Random, configs};

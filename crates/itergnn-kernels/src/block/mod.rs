@@ -14,6 +14,6 @@ mod schedule;
 
 pub use batch::{BatchView, BlockInputs};
 pub use config::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative, LayerKind, RANGE_TOLERANCE};
-pub use cpu::{Engine, Tape, backward, forward};
+pub use cpu::{Engine, Tape, backward, forward, infer};
 pub use output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
 pub use parameters::{ParameterKind, ParameterLayout, ParameterSlot};

@@ -10,10 +10,19 @@ use crate::real::Real;
 /// the last step. [`Iterative::normalised`] then divides all weights by their sum.
 #[derive(Debug, Clone)]
 pub(crate) struct Schedule<T> {
+    /// Whether every step is remembered, for the way back; otherwise memory is constant.
+    recording: bool,
+    iterations: usize,
     confidences: Vec<T>,
-    /// `left_0 ..= left_K`.
+    /// `left_0 .. left_(K-1)`.
     left: Vec<T>,
+    /// `left_K` and `left_(K-1)`.
+    remaining: T,
+    before: T,
     weights: Vec<T>,
+    /// Sum of the weights so far.
+    spent: T,
+    /// What the weights were divided by.
     total: T,
     /// Whether the last allowed iteration was done, and whether it left more than epsilon.
     at_cap: bool,
@@ -21,11 +30,17 @@ pub(crate) struct Schedule<T> {
 }
 
 impl<T: Real> Schedule<T> {
-    pub(crate) fn new() -> Self {
+    /// No iteration yet.
+    pub(crate) fn new(recording: bool) -> Self {
         Self {
+            recording,
+            iterations: 0,
             confidences: Vec::new(),
-            left: vec![T::ONE],
+            left: Vec::new(),
+            remaining: T::ONE,
+            before: T::ONE,
             weights: Vec::new(),
+            spent: T::ZERO,
             total: T::ONE,
             at_cap: false,
             capped: false,
@@ -34,17 +49,17 @@ impl<T: Real> Schedule<T> {
 
     /// Iterations done so far.
     pub(crate) fn iterations(&self) -> usize {
-        self.confidences.len()
+        self.iterations
     }
 
     /// Mass not yet given to any step.
     pub(crate) fn remaining(&self) -> T {
-        self.left[self.left.len() - 1]
+        self.remaining
     }
 
     /// Mass in front of the last allowed iteration; zero for a unit that did not need it.
     pub(crate) fn unspent(&self) -> T {
-        if self.at_cap { self.left[self.iterations() - 1] } else { T::ZERO }
+        if self.at_cap { self.before } else { T::ZERO }
     }
 
     /// Whether the cap ended the iteration.
@@ -54,21 +69,38 @@ impl<T: Real> Schedule<T> {
 
     /// Whether another iteration is due.
     pub(crate) fn is_running(&self, options: &Iterative) -> bool {
-        self.remaining() > T::from_f64(options.epsilon) && self.iterations() < options.max_iterations
+        self.remaining > T::from_f64(options.epsilon) && self.iterations < options.max_iterations
     }
 
-    /// Notes the confidence of one more iteration.
-    pub(crate) fn push(&mut self, confidence: T, options: &Iterative) {
-        let left = T::from_f64(options.decay) * (T::ONE - confidence) * self.remaining();
-        self.confidences.push(confidence);
-        self.left.push(left);
+    /// Notes the confidence of one more iteration; returns the weight of its state in the running sum, which decays by [`Iterative::decay`].
+    pub(crate) fn push(&mut self, confidence: T, options: &Iterative) -> T {
+        let decay = T::from_f64(options.decay);
+        self.iterations += 1;
+        self.before = self.remaining;
+        if self.recording {
+            self.confidences.push(confidence);
+            self.left.push(self.before);
+        }
+        self.remaining = decay * (T::ONE - confidence) * self.before;
+        let settles = options.settle && self.iterations == options.max_iterations;
+        let weight = if settles { self.before } else { self.before * confidence };
+        self.spent = decay * self.spent + weight;
+        weight
     }
 
-    /// Computes the weights once the last confidence is known.
+    /// What the running sum is divided by in the end.
+    pub(crate) fn divisor(&self, options: &Iterative) -> T {
+        if options.normalised && self.spent > T::ZERO { self.spent } else { T::ONE }
+    }
+
+    /// Computes what is known only at the end: whether the cap was met and, when recording, the weights.
     pub(crate) fn finish(&mut self, options: &Iterative) {
-        let steps = self.iterations();
-        self.at_cap = steps > 0 && steps == options.max_iterations;
-        self.capped = self.at_cap && self.remaining() > T::from_f64(options.epsilon);
+        self.at_cap = self.iterations > 0 && self.iterations == options.max_iterations;
+        self.capped = self.at_cap && self.remaining > T::from_f64(options.epsilon);
+        if !self.recording {
+            return;
+        }
+        let steps = self.iterations;
         self.weights = vec![T::ZERO; steps];
         let mut faded = T::ONE;
         for step in (0..steps).rev() {
@@ -78,7 +110,6 @@ impl<T: Real> Schedule<T> {
         if options.settle && self.at_cap {
             self.weights[steps - 1] = self.left[steps - 1];
         }
-        self.total = T::ONE;
         if options.normalised && steps > 0 {
             let total = self.weights.iter().fold(T::ZERO, |sum, &weight| sum + weight);
             if total > T::ZERO {
@@ -146,7 +177,7 @@ mod tests {
     const ROUNDING: f64 = 1e-12;
 
     fn schedule(confidences: &[f64], options: &Iterative) -> Schedule<f64> {
-        let mut schedule = Schedule::new();
+        let mut schedule = Schedule::new(true);
         for &confidence in confidences {
             schedule.push(confidence, options);
         }

@@ -3,7 +3,7 @@
 use crate::real::Real;
 use crate::simd::Simd;
 
-/// `target += weight * source`, row by row.
+/// `target = keep * target + weight * source`, row by row.
 #[derive(Clone, Copy)]
 pub(crate) struct WeightedAdd<T> {
     pub(crate) rows: usize,
@@ -13,6 +13,8 @@ pub(crate) struct WeightedAdd<T> {
     /// One weight per row (`weight_step = 1`) or one for all (`weight_step = 0`).
     pub(crate) weights: *const T,
     pub(crate) weight_step: usize,
+    /// What the old values are multiplied by, in the same steps; null for 1.
+    pub(crate) keeps: *const T,
     /// If not null, `[rows]`: the product of each row of `source` with the same row of this matrix is stored in `products`.
     pub(crate) factor: *const T,
     pub(crate) products: *mut T,
@@ -27,11 +29,13 @@ pub(super) unsafe fn weighted_add<S: Simd>(args: &WeightedAdd<S::Scalar>) {
         for row in 0..args.rows {
             let weight = S::splat(*args.weights.add(row * args.weight_step));
             let mut product = S::splat(S::Scalar::ZERO);
+            let keep = if args.keeps.is_null() { S::Scalar::ONE } else { *args.keeps.add(row * args.weight_step) };
+            let keep = S::splat(keep);
             for column in (0..args.width).step_by(S::LANES) {
                 let position = row * args.width + column;
                 let source = S::load(args.source.add(position));
                 let target = args.target.add(position);
-                S::store(target, S::mul_add(weight, source, S::load(target)));
+                S::store(target, S::mul_add(weight, source, S::mul(keep, S::load(target))));
                 if !args.factor.is_null() {
                     product = S::mul_add(source, S::load(args.factor.add(position)), product);
                 }

@@ -105,10 +105,10 @@ impl<T: Real> Scores<'_, T> {
     /// Receivers that are not active have no gradient; their products are not read, and become zero.
     pub(super) fn backward(&self, weights: &[T], active: &[u8], products: &mut [T]) {
         let mut scores = Vec::new();
-        for receiver in 0..self.plan.nodes {
+        for (receiver, &active) in active.iter().enumerate() {
             let incoming = self.incoming(receiver);
             let (weights, products) = (&weights[incoming.clone()], &mut products[incoming.clone()]);
-            if active[receiver] == 0 {
+            if active == 0 {
                 products.fill(T::ZERO);
                 continue;
             }

@@ -214,6 +214,7 @@ impl<T: Real> Job<'_, T> {
                 target: scratch.hidden.as_mut_ptr(),
                 weights: weights.as_ptr(),
                 weight_step: usize::from(options.node_wise),
+                keeps: std::ptr::null(),
                 factor: states.as_ptr(),
                 products: scratch.values.as_mut_ptr(),
             });

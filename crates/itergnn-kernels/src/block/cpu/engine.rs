@@ -4,7 +4,7 @@ use super::backward::{BackwardScratch, Targets};
 use super::forward::{ForwardScratch, Job};
 use super::packed::{PackedWeights, unpack_gradient};
 use super::plan::GraphPlan;
-use super::tape::Tape;
+use super::tape::{GraphTape, Memory, Tape};
 use super::threads;
 use crate::block::batch::{BatchView, BlockInputs, expect_length};
 use crate::block::config::{BlockConfig, Controller};
@@ -115,6 +115,31 @@ pub fn forward<T: Real>(
     inputs: &BlockInputs<'_, T>,
     wanted: Wanted,
 ) -> Result<(BlockOutput<T>, Tape<T>), KernelError> {
+    let (output, graphs) = run(engine, config, inputs, wanted, Memory::Everything)?;
+    Ok((output, Tape { config: *config, wanted, graphs }))
+}
+
+/// Runs a block and keeps nothing of its iterations: memory does not grow with their number.
+///
+/// The results are those of [`forward`] up to rounding, except that [`BlockOutput::confidences`] is empty.
+///
+/// # Errors
+/// As [`forward`].
+pub fn infer<T: Real>(
+    engine: Engine,
+    config: &BlockConfig,
+    inputs: &BlockInputs<'_, T>,
+) -> Result<BlockOutput<T>, KernelError> {
+    Ok(run(engine, config, inputs, Wanted::default(), Memory::LastTwo)?.0)
+}
+
+fn run<T: Real>(
+    engine: Engine,
+    config: &BlockConfig,
+    inputs: &BlockInputs<'_, T>,
+    wanted: Wanted,
+    memory: Memory,
+) -> Result<(BlockOutput<T>, Vec<GraphTape<T>>), KernelError> {
     inputs.validate(config)?;
     let layout = ParameterLayout::new(config);
     let weights = PackedWeights::new(config, &layout, inputs.parameters);
@@ -132,7 +157,7 @@ pub fn forward<T: Real>(
     let order = threads::largest_first(&costs(batch));
     let items = order.iter().filter_map(|&graph| Some((graph, parts[graph].take()?))).collect();
     let results = threads::for_each(items, |(graph, (output, last_hidden)), scratch: &mut ForwardScratch<T>| {
-        (graph, job.forward(graph, scratch, output, last_hidden))
+        (graph, job.forward(graph, scratch, memory, output, last_hidden))
     });
     let mut by_graph: Vec<_> = results;
     by_graph.sort_by_key(|result| result.0);
@@ -153,9 +178,11 @@ pub fn forward<T: Real>(
         result.unspent.extend(units.unspent);
         result.capped.extend(units.capped);
         result.confidences.push(units.confidences);
-        graphs.push(tape);
+        if memory == Memory::Everything {
+            graphs.push(tape);
+        }
     }
-    Ok((result, Tape { config: *config, wanted, graphs }))
+    Ok((result, graphs))
 }
 
 /// All gradients of a block, from the gradients of what [`forward`] returned.

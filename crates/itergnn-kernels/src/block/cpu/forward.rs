@@ -5,7 +5,7 @@ use super::active::ActiveSet;
 use super::attention::Scores;
 use super::packed::{PackedWeights, Shapes};
 use super::plan::GraphPlan;
-use super::tape::{GraphTape, History};
+use super::tape::{GraphTape, History, Memory};
 use crate::block::batch::BlockInputs;
 use crate::block::confidence::Confidence;
 use crate::block::config::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative};
@@ -42,6 +42,9 @@ pub(super) struct ForwardScratch<T> {
     messages: Buffer<T>,
     /// `[nodes, hidden_row]`.
     output: Buffer<T>,
+    /// One per unit: the weight of its state, and what its output is multiplied by.
+    weights: Vec<T>,
+    keeps: Vec<T>,
     active: ActiveSet,
 }
 
@@ -52,6 +55,8 @@ impl<T> Default for ForwardScratch<T> {
             first: Buffer::default(),
             messages: Buffer::default(),
             output: Buffer::default(),
+            weights: Vec::new(),
+            keeps: Vec::new(),
             active: ActiveSet::default(),
         }
     }
@@ -76,11 +81,13 @@ impl<T: Real> Job<'_, T> {
         self.weights.shapes.hidden_row.next_multiple_of(WINNER_ALIGNMENT)
     }
 
-    /// Runs one graph; `output` and `last_hidden` are its rows of the batch's results.
+    /// Runs one graph; `output` and `last_hidden` are its rows of the batch's results. The tape is of use for the way back only if it remembers
+    /// everything.
     pub(super) fn forward(
         &self,
         graph: usize,
         scratch: &mut ForwardScratch<T>,
+        memory: Memory,
         output: &mut [T],
         last_hidden: &mut [T],
     ) -> Result<(GraphTape<T>, UnitResults<T>), KernelError> {
@@ -91,7 +98,9 @@ impl<T: Real> Job<'_, T> {
         scratch.first.ensure(TILE_ROWS * message_row);
         scratch.messages.ensure(plan.rows() * hidden_row);
         scratch.active.reserve(&plan);
-        let mut tape = self.new_tape(plan);
+        scratch.output.ensure(nodes * hidden_row);
+        scratch.output.as_mut_slice()[..nodes * hidden_row].fill(T::ZERO);
+        let mut tape = self.new_tape(plan, memory);
         // SAFETY: a record holds `nodes` rows, all initialised memory.
         let initial = unsafe { std::slice::from_raw_parts_mut(tape.hidden.record_mut(0), nodes * hidden_row) };
         for (row, values) in initial.chunks_exact_mut(hidden_row).enumerate() {
@@ -113,7 +122,7 @@ impl<T: Real> Job<'_, T> {
             let mut finite = self.step(&mut tape, scratch);
             tape.steps += 1;
             if let Some(options) = self.config.iterative() {
-                finite &= self.push_confidences(&mut tape, options);
+                finite &= self.push_confidences(&mut tape, options, scratch);
             }
             if !finite {
                 return Err(KernelError::NonFinite { graph, iteration: tape.steps });
@@ -126,7 +135,7 @@ impl<T: Real> Job<'_, T> {
         Ok((tape, units))
     }
 
-    fn new_tape(&self, plan: GraphPlan) -> GraphTape<T> {
+    fn new_tape(&self, plan: GraphPlan, memory: Memory) -> GraphTape<T> {
         let Shapes { hidden_row, prepared_row, .. } = self.weights.shapes;
         let nodes = plan.nodes;
         let units = match self.config.iterative() {
@@ -135,17 +144,18 @@ impl<T: Real> Job<'_, T> {
             _ => 0,
         };
         GraphTape {
+            memory,
             steps: 0,
-            hidden: History::new(nodes * hidden_row),
-            prepared: History::new(nodes * prepared_row),
-            byte_winners: History::new(nodes * self.winner_row()),
-            word_winners: History::new(nodes * self.winner_row()),
-            weights: History::new(plan.edges),
-            signs: History::new(plan.rows() * hidden_row / ROW_ALIGNMENT),
-            messages: History::new(nodes * hidden_row),
-            pooled_positions: History::new(hidden_row),
-            pooled: History::new(hidden_row),
-            schedules: vec![Schedule::new(); units],
+            hidden: History::new(nodes * hidden_row, memory),
+            prepared: History::new(nodes * prepared_row, memory),
+            byte_winners: History::new(nodes * self.winner_row(), memory),
+            word_winners: History::new(nodes * self.winner_row(), memory),
+            weights: History::new(plan.edges, memory),
+            signs: History::new(plan.rows() * hidden_row / ROW_ALIGNMENT, memory),
+            messages: History::new(nodes * hidden_row, memory),
+            pooled_positions: History::new(hidden_row, memory),
+            pooled: History::new(hidden_row, memory),
+            schedules: vec![Schedule::new(memory == Memory::Everything); units],
             plan,
         }
     }
@@ -349,27 +359,60 @@ impl<T: Real> Job<'_, T> {
         }
     }
 
-    /// Predicts the confidences of the units that are still running; returns whether they are finite.
-    fn push_confidences(&self, tape: &mut GraphTape<T>, options: &Iterative) -> bool {
+    /// Predicts the confidences of the units that are still running and, without a memory, adds their states to the output; returns whether all
+    /// confidences are finite.
+    fn push_confidences(&self, tape: &mut GraphTape<T>, options: &Iterative, scratch: &mut ForwardScratch<T>) -> bool {
         let Shapes { hidden, hidden_row, .. } = self.weights.shapes;
         let confidence = self.confidence(options);
-        let mut finite = true;
-        if options.node_wise {
-            let states = tape.hidden.record(tape.steps);
-            for (schedule, state) in tape.schedules.iter_mut().zip(states.chunks_exact(hidden_row)) {
-                if schedule.is_running(options) {
-                    let value = sigmoid(confidence.logit(&state[..hidden]));
-                    finite &= value.is_finite();
-                    schedule.push(value, options);
-                }
-            }
-        } else {
+        if !options.node_wise {
             self.pool(tape, options);
-            let value = sigmoid(confidence.logit(&tape.pooled.record(tape.steps - 1)[..hidden]));
-            finite = value.is_finite();
-            tape.schedules[0].push(value, options);
+        }
+        let vectors =
+            if options.node_wise { tape.hidden.record(tape.steps) } else { tape.pooled.record(tape.steps - 1) };
+        let mut finite = true;
+        scratch.weights.clear();
+        scratch.keeps.clear();
+        for (schedule, vector) in tape.schedules.iter_mut().zip(vectors.chunks_exact(hidden_row)) {
+            let running = schedule.is_running(options);
+            let weight = if running {
+                let value = sigmoid(confidence.logit(&vector[..hidden]));
+                finite &= value.is_finite();
+                schedule.push(value, options)
+            } else {
+                T::ZERO
+            };
+            scratch.weights.push(weight);
+            scratch.keeps.push(if running { T::from_f64(options.decay) } else { T::ONE });
+        }
+        if tape.memory == Memory::LastTwo {
+            self.add_to_output(tape, tape.steps, options, scratch.keeps.as_ptr(), scratch);
         }
         finite
+    }
+
+    /// Adds the states after `steps` iterations to the output, with the weights in the scratch.
+    fn add_to_output(
+        &self,
+        tape: &GraphTape<T>,
+        steps: usize,
+        options: &Iterative,
+        keeps: *const T,
+        scratch: &mut ForwardScratch<T>,
+    ) {
+        // SAFETY: source and target are nodes x hidden_row; there is one weight, or one per node, and as many values to keep.
+        unsafe {
+            (self.kernels.weighted_add)(&WeightedAdd {
+                rows: tape.plan.nodes,
+                width: self.weights.shapes.hidden_row,
+                source: tape.hidden.record(steps).as_ptr(),
+                target: scratch.output.as_mut_ptr(),
+                weights: scratch.weights.as_ptr(),
+                weight_step: usize::from(options.node_wise),
+                keeps,
+                factor: std::ptr::null(),
+                products: std::ptr::null_mut(),
+            });
+        }
     }
 
     /// Pools the states after the last iteration.
@@ -401,47 +444,39 @@ impl<T: Real> Job<'_, T> {
         let Shapes { hidden, hidden_row, .. } = self.weights.shapes;
         let nodes = tape.plan.nodes;
         let mut units = UnitResults::default();
-        let source =
-            if let Some(options) = self.config.iterative() {
-                tape.schedules.iter_mut().for_each(|schedule| schedule.finish(options));
-                scratch.output.ensure(nodes * hidden_row);
-                scratch.output.as_mut_slice()[..nodes * hidden_row].fill(T::ZERO);
-                let mut weights = Vec::new();
+        let source = if let Some(options) = self.config.iterative() {
+            tape.schedules.iter_mut().for_each(|schedule| schedule.finish(options));
+            if tape.memory == Memory::Everything {
                 for step in 0..tape.steps {
-                    weights.clear();
-                    weights.extend(tape.schedules.iter().map(|schedule| schedule.weight(step)));
+                    scratch.weights.clear();
+                    scratch.weights.extend(tape.schedules.iter().map(|schedule| schedule.weight(step)));
                     units.confidences.extend(tape.schedules.iter().map(|schedule| {
                         if step < schedule.iterations() { schedule.confidence(step) } else { T::ZERO }
                     }));
-                    // SAFETY: source and target are nodes x hidden_row; there is one weight, or one per node.
-                    unsafe {
-                        (self.kernels.weighted_add)(&WeightedAdd {
-                            rows: nodes,
-                            width: hidden_row,
-                            source: tape.hidden.record(step + 1).as_ptr(),
-                            target: scratch.output.as_mut_ptr(),
-                            weights: weights.as_ptr(),
-                            weight_step: usize::from(options.node_wise),
-                            factor: std::ptr::null(),
-                            products: std::ptr::null_mut(),
-                        });
-                    }
+                    self.add_to_output(tape, step + 1, options, std::ptr::null(), scratch);
                 }
-                for schedule in &tape.schedules {
-                    units.iterations.push(schedule.iterations() as u32);
-                    units.remaining.push(schedule.remaining());
-                    units.unspent.push(schedule.unspent());
-                    units.capped.push(schedule.capped());
-                }
-                if tape.schedules.is_empty() && !options.node_wise {
-                    // A graph without nodes has nothing to be confident of.
-                    units = UnitResults { remaining: vec![T::ONE], ..UnitResults::fixed(0) };
-                }
-                scratch.output.as_slice()
             } else {
-                units = UnitResults::fixed(tape.steps);
-                tape.hidden.record(tape.steps)
-            };
+                for (node, row) in scratch.output.as_mut_slice().chunks_exact_mut(hidden_row).take(nodes).enumerate() {
+                    let unit = if options.node_wise { node } else { 0 };
+                    let divisor = tape.schedules[unit].divisor(options);
+                    row.iter_mut().for_each(|value| *value = *value / divisor);
+                }
+            }
+            for schedule in &tape.schedules {
+                units.iterations.push(schedule.iterations() as u32);
+                units.remaining.push(schedule.remaining());
+                units.unspent.push(schedule.unspent());
+                units.capped.push(schedule.capped());
+            }
+            if tape.schedules.is_empty() && !options.node_wise {
+                // A graph without nodes has nothing to be confident of.
+                units = UnitResults { remaining: vec![T::ONE], ..UnitResults::fixed(0) };
+            }
+            scratch.output.as_slice()
+        } else {
+            units = UnitResults::fixed(tape.steps);
+            tape.hidden.record(tape.steps)
+        };
         for (row, values) in output.chunks_exact_mut(hidden).enumerate() {
             values.copy_from_slice(&source[row * hidden_row..][..hidden]);
         }

@@ -447,7 +447,7 @@ impl<T: Real> Job<'_, T> {
                 }
             }
         }
-        if is_stack || step % SLAB == 0 {
+        if is_stack || step.is_multiple_of(SLAB) {
             self.prepare_weight_backward(tape, step, scratch, targets);
         }
         if is_stack {

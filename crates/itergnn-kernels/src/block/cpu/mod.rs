@@ -22,7 +22,7 @@ mod plan;
 mod tape;
 mod threads;
 
-pub use engine::{Engine, backward, forward};
+pub use engine::{Engine, backward, forward, infer};
 pub use tape::Tape;
 
 /// Rows of messages that are worked on at once: the first layer's output of one tile stays in the first-level cache.

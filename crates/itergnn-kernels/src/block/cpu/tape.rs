@@ -9,32 +9,52 @@ use crate::memory::{Buffer, Plain};
 /// Iterations whose records lie next to each other; weight gradients are one product per so many iterations.
 pub(super) const SLAB: usize = 8;
 
+/// What is remembered of the iterations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Memory {
+    /// Every iteration, for the way back.
+    Everything,
+    /// The last two.
+    LastTwo,
+}
+
 /// Records of equal length, one per iteration, in slabs of [`SLAB`].
 #[derive(Debug)]
 pub(super) struct History<T> {
     slabs: Vec<Buffer<T>>,
     len: usize,
+    memory: Memory,
 }
 
 impl<T: Plain> History<T> {
     /// No records yet, each of `len` values.
-    pub(super) fn new(len: usize) -> Self {
-        Self { slabs: Vec::new(), len }
+    pub(super) fn new(len: usize, memory: Memory) -> Self {
+        Self { slabs: Vec::new(), len, memory }
+    }
+
+    /// Slab of a record and its first value there.
+    fn place(&self, step: usize) -> (usize, usize) {
+        match self.memory {
+            Memory::Everything => (step / SLAB, step % SLAB * self.len),
+            Memory::LastTwo => (0, step % 2 * self.len),
+        }
     }
 
     /// Record `step`, writable; a new slab where it is the first of one.
     pub(super) fn record_mut(&mut self, step: usize) -> *mut T {
-        while self.slabs.len() <= step / SLAB {
-            self.slabs.push(Buffer::new(self.len * SLAB));
+        let (slab, start) = self.place(step);
+        let records = if self.memory == Memory::Everything { SLAB } else { 2 };
+        while self.slabs.len() <= slab {
+            self.slabs.push(Buffer::new(self.len * records));
         }
-        // SAFETY: a slab has room for SLAB records. The pointer comes straight from the allocation, so that those to other records stay valid.
-        unsafe { self.slabs[step / SLAB].as_mut_ptr().add(step % SLAB * self.len) }
+        // SAFETY: a slab has room for all its records. The pointer comes straight from the allocation, so that those to other records stay valid.
+        unsafe { self.slabs[slab].as_mut_ptr().add(start) }
     }
 
-    /// Record `step`, which was written before.
+    /// Record `step`, which was written before and is still remembered.
     pub(super) fn record(&self, step: usize) -> &[T] {
-        let start = step % SLAB * self.len;
-        &self.slabs[step / SLAB].as_slice()[start..start + self.len]
+        let (slab, start) = self.place(step);
+        &self.slabs[slab].as_slice()[start..start + self.len]
     }
 
     /// The first record of the slab that holds record `step`; the others of the slab follow it.
@@ -46,6 +66,7 @@ impl<T: Plain> History<T> {
 /// All that is kept of one graph.
 #[derive(Debug)]
 pub(super) struct GraphTape<T> {
+    pub(super) memory: Memory,
     pub(super) plan: GraphPlan,
     /// Iterations done.
     pub(super) steps: usize,

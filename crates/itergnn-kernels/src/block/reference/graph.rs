@@ -60,7 +60,7 @@ impl<T: Real> GraphRun<T> {
             Some(_) if !nodes.is_empty() => 1,
             _ => 0,
         };
-        let mut run = Self { initial, steps: Vec::new(), schedules: vec![Schedule::new(); units], hidden_width };
+        let mut run = Self { initial, steps: Vec::new(), schedules: vec![Schedule::new(true); units], hidden_width };
         while run.is_running(config) {
             let before = run.steps.last().map_or(&run.initial, |step| &step.after).clone();
             let step = context(config, layout, inputs, graph, run.steps.len()).forward(before);
