@@ -48,7 +48,7 @@ pub enum Generator {
     },
     /// [`grid`]: a square of `size` rows and columns.
     Grid,
-    /// [`line`].
+    /// [`line()`].
     Line,
     /// [`complete`].
     Complete,
