@@ -26,16 +26,13 @@ pub enum StoreError {
     #[error("not a safetensors file: {0}")]
     NotSafetensors(#[from] safetensors::SafeTensorError),
     /// A safetensors file that this project did not write.
-    #[error("not an itergnn model: the metadata has no `{key}`")]
-    MissingMetadata {
-        /// The key that is missing.
-        key: &'static str,
-    },
+    #[error("not an itergnn model: the metadata has no `itergnn`")]
+    NotOurs,
     /// Metadata that cannot be read.
-    #[error("metadata `{key}`: {why}")]
+    #[error("metadata `{field}`: {why}")]
     Metadata {
-        /// The key.
-        key: &'static str,
+        /// The field.
+        field: &'static str,
         /// What is wrong with its value.
         why: String,
     },

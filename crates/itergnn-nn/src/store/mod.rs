@@ -1,13 +1,13 @@
 //! Trained models in one `.safetensors` file.
 //!
-//! The tensors are the parameters under the names of [`named_tensors`](crate::named_tensors). The metadata of the file holds, as strings:
+//! The tensors are the parameters under the names of [`named_tensors`](crate::named_tensors). The metadata of the file has one entry, `itergnn`, which
+//! is a JSON object (one entry, because the order of several would not be the same in every run):
 //!
-//! | key | value |
+//! | field | value |
 //! |---|---|
-//! | `format` | `itergnn` |
 //! | `format_version` | a whole number; a file with a newer one is refused |
-//! | `config` | the model's [`GnnConfig`](crate::GnnConfig) as JSON |
-//! | `card` | the rest of the [`ModelCard`] as JSON: task, seed, training record |
+//! | `config` | the model's [`GnnConfig`](crate::GnnConfig) |
+//! | `card` | the [`ModelCard`]: name, task, seed, training record |
 //!
 //! Writing is atomic: the file appears under its name complete or not at all. Reading trusts nothing: sizes are checked before memory is asked for,
 //! and every tensor must be there, have its shape and hold finite numbers.
@@ -28,4 +28,5 @@ pub const FORMAT_VERSION: u32 = 1;
 /// Largest file that is read.
 pub const MAX_FILE_BYTES: u64 = 1 << 30;
 
-const FORMAT: &str = "itergnn";
+/// The one entry of the metadata.
+const METADATA_KEY: &str = "itergnn";

@@ -9,7 +9,7 @@ use burn::tensor::Device;
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 
-use super::{FORMAT, FORMAT_VERSION, MAX_FILE_BYTES, ModelCard, StoreError};
+use super::{FORMAT_VERSION, MAX_FILE_BYTES, METADATA_KEY, ModelCard, StoreError};
 use crate::{GnnConfig, GnnModel, InitRng, NamedTensor, named_tensors, replace_tensors};
 
 /// Reads a model and its card.
@@ -35,10 +35,7 @@ pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<(GnnModel, ModelC
 pub fn load_bytes(bytes: &[u8], device: &Device) -> Result<(GnnModel, ModelCard), StoreError> {
     check_size(bytes.len() as u64)?;
     let (_, header) = SafeTensors::read_metadata(bytes)?;
-    let metadata = header.metadata().clone().unwrap_or_default();
-    check_format(&metadata)?;
-    let config: GnnConfig = parse("config", entry(&metadata, "config")?)?;
-    let card: ModelCard = parse("card", entry(&metadata, "card")?)?;
+    let (config, card) = description(header.metadata().as_ref())?;
     // Refuses absurd widths, so that a few bytes of metadata cannot ask for gigabytes of weights.
     config.validate()?;
     let model = config.init(device, &mut InitRng::new(0))?;
@@ -50,21 +47,19 @@ fn check_size(bytes: u64) -> Result<(), StoreError> {
     if bytes > MAX_FILE_BYTES { Err(StoreError::TooLarge { bytes, limit: MAX_FILE_BYTES }) } else { Ok(()) }
 }
 
-fn entry<'a>(metadata: &'a HashMap<String, String>, key: &'static str) -> Result<&'a str, StoreError> {
-    metadata.get(key).map(String::as_str).ok_or(StoreError::MissingMetadata { key })
-}
-
-fn parse<T: serde::de::DeserializeOwned>(key: &'static str, text: &str) -> Result<T, StoreError> {
-    serde_json::from_str(text).map_err(|error| StoreError::Metadata { key, why: error.to_string() })
-}
-
-fn check_format(metadata: &HashMap<String, String>) -> Result<(), StoreError> {
-    let format = entry(metadata, "format")?;
-    if format != FORMAT {
-        return Err(StoreError::Metadata { key: "format", why: format!("`{format}`, expected `{FORMAT}`") });
+/// Configuration and card from the metadata, the version checked before either is looked at.
+fn description(metadata: Option<&HashMap<String, String>>) -> Result<(GnnConfig, ModelCard), StoreError> {
+    let text = metadata.and_then(|metadata| metadata.get(METADATA_KEY)).ok_or(StoreError::NotOurs)?;
+    let wrong = |field, error: serde_json::Error| StoreError::Metadata { field, why: error.to_string() };
+    let mut value: serde_json::Value = serde_json::from_str(text).map_err(|error| wrong(METADATA_KEY, error))?;
+    let found: u32 =
+        serde_json::from_value(value["format_version"].take()).map_err(|error| wrong("format_version", error))?;
+    if found > FORMAT_VERSION {
+        return Err(StoreError::Newer { found, newest: FORMAT_VERSION });
     }
-    let found: u32 = parse("format_version", entry(metadata, "format_version")?)?;
-    if found > FORMAT_VERSION { Err(StoreError::Newer { found, newest: FORMAT_VERSION }) } else { Ok(()) }
+    let config = serde_json::from_value(value["config"].take()).map_err(|error| wrong("config", error))?;
+    let card = serde_json::from_value(value["card"].take()).map_err(|error| wrong("card", error))?;
+    Ok((config, card))
 }
 
 /// The tensors of the file, if they are exactly those of the model.

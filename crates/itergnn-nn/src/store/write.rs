@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use safetensors::{Dtype, View};
 
-use super::{FORMAT, FORMAT_VERSION, ModelCard, StoreError};
+use super::{FORMAT_VERSION, METADATA_KEY, ModelCard, StoreError};
 use crate::{GnnModel, NamedTensor, named_tensors};
 
 /// Writes a model and its card to `path`, atomically: a temporary file beside it is written, flushed to disk and renamed.
@@ -54,15 +54,12 @@ fn temporary_beside(path: &Path) -> PathBuf {
 /// # Errors
 /// [`StoreError::NotFinite`] names the tensor: such a file could not be read back.
 pub fn to_bytes(model: &GnnModel, card: &ModelCard) -> Result<Vec<u8>, StoreError> {
-    let json = |key, value: serde_json::Result<String>| {
-        value.map_err(|error| StoreError::Metadata { key, why: error.to_string() })
-    };
-    let metadata = HashMap::from([
-        ("format".to_owned(), FORMAT.to_owned()),
-        ("format_version".to_owned(), FORMAT_VERSION.to_string()),
-        ("config".to_owned(), json("config", serde_json::to_string(model.config()))?),
-        ("card".to_owned(), json("card", serde_json::to_string(card))?),
-    ]);
+    let description = serde_json::json!({
+        "format_version": FORMAT_VERSION,
+        "config": model.config(),
+        "card": card,
+    });
+    let metadata = HashMap::from([(METADATA_KEY.to_owned(), description.to_string())]);
     let mut views = Vec::new();
     for (name, tensor) in named_tensors(model) {
         super::read::check_finite(&name, &tensor.values)?;
