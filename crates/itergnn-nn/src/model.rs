@@ -37,7 +37,6 @@ pub struct GnnModel {
 
 /// The three architectures.
 #[derive(Module, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one of these a model")]
 pub enum Network {
     /// Embedding, controllers, readout, head.
     Graph(GraphModel),
@@ -92,7 +91,7 @@ impl GnnModel {
     /// # Errors
     /// [`Error::Graph`] if the attributes do not have the widths of the configuration, or if the model takes images.
     pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
-        self.check_widths(graph)?;
+        let graph = &self.checked(graph)?;
         match &self.network {
             Network::Graph(model) => Ok(model.forward(graph, options)),
             Network::JumpingKnowledge(model) => Ok(model.forward(graph, options)),
@@ -142,7 +141,8 @@ impl GnnModel {
         Ok(Prediction { values, iterations, capped, traces })
     }
 
-    fn check_widths(&self, graph: &GraphTensors) -> Result<(), Error> {
+    /// The batch, if its attributes have the widths of the configuration.
+    fn checked(&self, graph: &GraphTensors) -> Result<GraphTensors, Error> {
         let check = |what, found: usize, expected: usize| {
             if found == expected {
                 return Ok(());
@@ -150,12 +150,17 @@ impl GnnModel {
             Err(Error::Graph(format!("{what} attributes of width {found}, the model expects {expected}")))
         };
         check("node", graph.node_attributes().dims()[1], self.config.node_width())?;
-        match &self.config {
-            GnnConfig::Graph(config) if config.reads_edges() => {
-                check("edge", graph.edge_attributes().dims()[1], config.edge_width)
-            }
-            _ => Ok(()),
+        let GnnConfig::Graph(config) = &self.config else { return Ok(graph.clone()) };
+        if graph.edges() == 0 {
+            // A graph without edges cannot say how wide their attributes would be.
+            let nodes = graph.node_attributes();
+            let none = Tensor::zeros([0, config.edge_width], (&nodes.device(), nodes.dtype()));
+            return Ok(graph.clone().with_edge_attributes(none));
         }
+        if config.reads_edges() {
+            check("edge", graph.edge_attributes().dims()[1], config.edge_width)?;
+        }
+        Ok(graph.clone())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Layers, controllers and models against PyTorch and PyG in double precision; `reference/nn/make_golden.py` made the values.
 
+#![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
+
 mod golden_support;
 
 use std::sync::LazyLock;

@@ -14,10 +14,6 @@ use crate::{Error, GraphTensors, InitRng};
 
 /// One controller block: layers and the rule that composes them.
 #[derive(Module, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "a model holds one or two blocks; boxing would hide them from the module derive"
-)]
 pub enum Controller {
     /// `stack`.
     Stack(Stack),

@@ -1,0 +1,329 @@
+//! What the controllers promise, with a body and a criterion that are known exactly.
+
+#![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
+
+use std::cell::Cell;
+use std::sync::LazyLock;
+
+use burn::tensor::{Device, FloatDType, Tensor, TensorData};
+use itergnn_graph::{Attributes, Graph, GraphBatch};
+use itergnn_nn::controllers::{
+    ActRule, ControllerOutput, Halting, IterRule, RunOptions, SAFETY_CAP, Scope, StoppingCriterion, run_loop,
+};
+use itergnn_nn::ops::segment_max;
+use itergnn_nn::{GraphTensors, MessagePassing};
+use proptest::prelude::*;
+
+/// Rounding of a few hundred f64 operations on numbers near one.
+const ROUNDING: f64 = 1e-12;
+
+static DEVICE: LazyLock<Device> = LazyLock::new(|| {
+    let mut device = Device::flex();
+    device.configure(FloatDType::F64).expect("no tensor was made before");
+    device
+});
+
+/// A batch of graphs without edges, `sizes` nodes each, whose node attribute is the number of its graph.
+fn batch(sizes: &[usize]) -> GraphTensors {
+    let graph = |(index, &size): (usize, &usize)| {
+        let attributes = Attributes::new(1, vec![index as f32; size]);
+        Graph::new(size, &[]).unwrap().with_node_attributes(attributes).unwrap()
+    };
+    let graphs: Vec<Graph> = sizes.iter().enumerate().map(graph).collect();
+    GraphTensors::from_batch(&GraphBatch::new(&graphs).unwrap(), &DEVICE)
+}
+
+fn column(values: &[f64]) -> Tensor<2> {
+    Tensor::from_data(TensorData::new(values.to_vec(), [values.len(), 1]), &*DEVICE)
+}
+
+fn numbers(tensor: Tensor<2>) -> Vec<f64> {
+    tensor.try_into_vec_as::<f64>().unwrap()
+}
+
+/// h <- h + 1, counting the node updates it was asked for.
+#[derive(Default)]
+struct Count {
+    updates: Cell<usize>,
+}
+
+impl MessagePassing for Count {
+    fn forward(&self, _graph: &GraphTensors, _input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
+        self.updates.set(self.updates.get() + hidden.dims()[0]);
+        hidden + 1.0
+    }
+}
+
+/// Reads the confidence of step k of graph (or node) i from a table: the input is i, the hidden state k.
+struct Table {
+    scope: Scope,
+    confidences: Vec<Vec<f64>>,
+}
+
+impl StoppingCriterion for Table {
+    fn scope(&self) -> Scope {
+        self.scope
+    }
+
+    fn confidence(&self, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
+        let (input, hidden) = match self.scope {
+            Scope::Graph => (segment_max(input, graph.node_segments()), segment_max(hidden, graph.node_segments())),
+            Scope::Node => (input, hidden),
+        };
+        let look_up = |(&element, &step): (&f64, &f64)| {
+            let row = &self.confidences[element as usize];
+            row.get(step as usize - 1).copied().unwrap_or(0.5)
+        };
+        let (elements, steps) = (numbers(input), numbers(hidden));
+        column(&elements.iter().zip(&steps).map(look_up).collect::<Vec<_>>())
+    }
+}
+
+fn run(table: &Table, rule: &impl Halting, graph: &GraphTensors, cap: usize, options: &RunOptions) -> ControllerOutput {
+    let hidden = graph.node_attributes().zeros_like();
+    run_loop(&Count::default(), table, rule, false, graph, graph.node_attributes(), hidden, cap, options)
+}
+
+fn iter_rule(decay: f64, normalised: bool, settle: Option<f64>) -> IterRule {
+    IterRule { epsilon: 1e-7, decay, normalised, settle }
+}
+
+/// K, and the weights lambda^(K-1) p_j of Algorithm 1, computed on plain numbers.
+fn weights_by_definition(confidences: &[f64], decay: f64, epsilon: f64, cap: usize) -> Vec<f64> {
+    let (mut left, mut weights) = (1.0, Vec::new());
+    for step in 1..=cap {
+        let confidence = confidences.get(step - 1).copied().unwrap_or(0.5);
+        weights.push(left * confidence);
+        left *= 1.0 - confidence;
+        if decay.powi(step as i32) * left <= epsilon {
+            break;
+        }
+    }
+    let shrink = decay.powi(weights.len() as i32 - 1);
+    weights.iter().map(|weight| shrink * weight).collect()
+}
+
+/// sum_j w_j j: with h^j = j this is what a controller must return.
+fn expected_step(weights: &[f64]) -> f64 {
+    weights.iter().enumerate().map(|(index, weight)| weight * (index + 1) as f64).sum()
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() <= ROUNDING * expected.abs().max(1.0), "{found} instead of {expected}");
+}
+
+fn confidence_table() -> impl Strategy<Value = Vec<Vec<f64>>> {
+    let confidence = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0_f64];
+    prop::collection::vec(prop::collection::vec(confidence, 0..25), 1..5)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Output, steps and remaining probability are those of the formula, for graphs and for nodes, whatever else is in the batch.
+    #[test]
+    fn weights_are_those_of_the_formula(
+        confidences in confidence_table(),
+        decay in prop_oneof![Just(1.0), 0.8..1.0_f64],
+        normalised in any::<bool>(),
+        node_wise in any::<bool>(),
+    ) {
+        let cap = 60;
+        let rule = iter_rule(decay, normalised, None);
+        let (scope, graph) = if node_wise {
+            // One graph whose nodes differ: node i has attribute i.
+            let nodes = (0..confidences.len()).map(|node| node as f64).collect::<Vec<_>>();
+            (Scope::Node, batch(&[confidences.len()]).with_node_attributes(column(&nodes)))
+        } else {
+            (Scope::Graph, batch(&vec![1; confidences.len()]))
+        };
+        let output = run(&Table { scope, confidences: confidences.clone() }, &rule, &graph, cap, &RunOptions::inference());
+        let found = numbers(output.hidden);
+        for (element, row) in confidences.iter().enumerate() {
+            let weights = weights_by_definition(row, decay, rule.epsilon, cap);
+            let total: f64 = weights.iter().sum();
+            let expected = expected_step(&weights) / if normalised && total > 0.0 { total } else { 1.0 };
+            near(found[element], expected);
+            prop_assert_eq!(output.steps[element], weights.len());
+            // The weights sum to lambda^(K-1) (1 - prod (1 - c)), and `remaining` is lambda^K prod (1 - c).
+            let steps = weights.len() as i32;
+            near(output.remaining[element] / decay + total, decay.powi(steps - 1));
+        }
+    }
+
+    /// ACT: the weights sum to one at every cap, so a constant state comes back unchanged.
+    #[test]
+    fn act_weights_sum_to_one(confidences in confidence_table(), cap in 1_usize..12) {
+        let rule = ActRule { ponder_cost: 0.1, epsilon: 0.01 };
+        let graph = batch(&vec![1; confidences.len()]);
+        let output = run(&Table { scope: Scope::Graph, confidences: confidences.clone() }, &rule, &graph, cap, &RunOptions::inference());
+        let mut ponder = 0.0;
+        for (element, row) in confidences.iter().enumerate() {
+            let (mut total, mut expected) = (0.0, 0.0);
+            for step in 1..=cap {
+                let confidence = row.get(step - 1).copied().unwrap_or(0.5);
+                let halts = 1.0 - total - confidence <= rule.epsilon || step == cap;
+                let weight = if halts { 1.0 - total } else { confidence };
+                expected += weight * step as f64;
+                if halts {
+                    ponder += 0.1 * (step as f64 + weight);
+                    prop_assert_eq!(output.steps[element], step);
+                    break;
+                }
+                total += confidence;
+            }
+            near(numbers(output.hidden.clone())[element], expected);
+        }
+        near(output.auxiliary_loss.unwrap().into_scalar::<f64>(), ponder / confidences.len() as f64);
+    }
+
+    /// Settling spends all probability: the weights sum to one without decay, and the price is that of what reached the last step.
+    #[test]
+    fn settling_spends_everything(confidences in confidence_table(), cap in 1_usize..12) {
+        let graph = batch(&vec![2; confidences.len()]);
+        let table = Table { scope: Scope::Graph, confidences: confidences.clone() };
+        let output = run(&table, &iter_rule(1.0, false, Some(0.3)), &graph, cap, &RunOptions::training());
+        let mut price = 0.0;
+        for (element, row) in confidences.iter().enumerate() {
+            let mut weights = weights_by_definition(row, 1.0, 1e-7, cap);
+            if weights.len() == cap {
+                let before: f64 = weights[..cap - 1].iter().sum();
+                weights[cap - 1] = 1.0 - before;
+                price += 0.3 * (1.0 - before);
+            }
+            near(numbers(output.hidden.clone())[2 * element], expected_step(&weights));
+        }
+        let charged = output.auxiliary_loss.map_or(0.0, |loss| loss.into_scalar::<f64>());
+        prop_assert!((charged - price / confidences.len() as f64).abs() < ROUNDING);
+    }
+}
+
+/// Graphs that are done leave the batch: the body sees exactly the nodes of the graphs that still run.
+#[test]
+fn finished_graphs_cost_nothing() {
+    let confidences = vec![vec![1.0], vec![0.0, 0.0, 1.0], vec![0.0, 1.0]];
+    let graph = batch(&[10, 3, 100]);
+    let body = Count::default();
+    let table = Table { scope: Scope::Graph, confidences };
+    let options = RunOptions::inference().with_trace();
+    let hidden = graph.node_attributes().zeros_like();
+    let output = run_loop(
+        &body,
+        &table,
+        &iter_rule(1.0, false, None),
+        false,
+        &graph,
+        graph.node_attributes(),
+        hidden,
+        SAFETY_CAP,
+        &options,
+    );
+    assert_eq!(output.steps, [1, 3, 2]);
+    assert_eq!(body.updates.get(), (10 + 3 + 100) + (3 + 100) + 3);
+    let trace = output.trace.unwrap();
+    let running: Vec<_> = trace.steps.iter().map(|step| step.graphs.clone()).collect();
+    assert_eq!(running, [vec![0, 1, 2], vec![1, 2], vec![1]]);
+    assert_eq!(trace.steps[1].confidence, [0.0, 1.0]);
+    assert_eq!(trace.steps[1].remaining, [1.0, 0.0]);
+    assert_eq!(trace.steps[2].change, [1.0]);
+    let expected: Vec<f64> = [vec![1.0; 10], vec![3.0; 3], vec![2.0; 100]].concat();
+    assert_eq!(numbers(output.hidden), expected);
+}
+
+#[test]
+fn a_cap_is_reported() {
+    let table = Table { scope: Scope::Graph, confidences: vec![vec![0.0; 100], vec![1.0]] };
+    let output = run(&table, &iter_rule(1.0, false, None), &batch(&[1, 1]), 7, &RunOptions::inference());
+    assert_eq!((output.steps, output.capped), (vec![7, 1], vec![true, false]));
+    let act = ActRule { ponder_cost: 0.0, epsilon: 0.01 };
+    let output = run(&table, &act, &batch(&[1, 1]), 7, &RunOptions::inference());
+    assert_eq!((output.steps, output.capped), (vec![7, 1], vec![true, false]));
+    let settled = run(&table, &iter_rule(1.0, false, Some(0.3)), &batch(&[1, 1]), 7, &RunOptions::training());
+    assert_eq!(settled.capped, [true, false]);
+}
+
+/// A state that is no longer a number ends the loop instead of running to the safety cap.
+#[test]
+fn nan_ends_the_loop() {
+    let table = Table { scope: Scope::Graph, confidences: vec![vec![0.5, f64::NAN], vec![1.0]] };
+    let output = run(&table, &iter_rule(1.0, false, None), &batch(&[1, 1]), SAFETY_CAP, &RunOptions::inference());
+    assert_eq!(output.steps, [2, 1]);
+    assert!(numbers(output.hidden)[0].is_nan());
+}
+
+#[test]
+fn empty_batches_and_graphs_without_nodes_are_fine() {
+    let table = Table { scope: Scope::Graph, confidences: vec![vec![1.0], vec![0.0, 1.0]] };
+    for sizes in [&[][..], &[0, 0]] {
+        let output = run(&table, &iter_rule(0.9, true, None), &batch(sizes), 5, &RunOptions::inference());
+        assert_eq!(output.hidden.dims()[0], 0);
+    }
+}
+
+/// Halves towards the integer square root: `body` is one Newton step, `condition` that the next step would not change it.
+struct Newton;
+
+impl MessagePassing for Newton {
+    fn forward(&self, _graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
+        (hidden.clone() + input / hidden) * 0.5
+    }
+}
+
+/// sigmoid(alpha (condition - 1/2)), the criterion in the proof of the theorem.
+struct Oracle {
+    alpha: f64,
+}
+
+impl StoppingCriterion for Oracle {
+    fn scope(&self) -> Scope {
+        Scope::Node
+    }
+
+    fn confidence(&self, _graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
+        let states = numbers(hidden).into_iter().zip(numbers(input));
+        let holds = |(state, target): (f64, f64)| f64::from(u8::from((state * state - target).abs() <= 1e-6 * target));
+        let sure = states.map(holds).map(|condition| 1.0 / (1.0 + (-self.alpha * (condition - 0.5)).exp()));
+        column(&sure.collect::<Vec<_>>())
+    }
+}
+
+/// The theorem on the power of the iterative module: with oracles for body and condition it is within epsilon of the iterative algorithm, once
+/// alpha is as large as the proof asks.
+#[test]
+fn oracles_reproduce_an_iterative_algorithm() {
+    let targets = [2.0, 1e6, 3e-4, 9.0];
+    let graph = batch(&[4]).with_node_attributes(column(&targets));
+    let algorithm = |target: f64| {
+        let (mut state, mut steps) = (1.0, 0);
+        while (state * state - target).abs() > 1e-6 * target {
+            state = (state + target / state) / 2.0;
+            steps += 1;
+        }
+        (state, steps)
+    };
+    for epsilon in [1e-1, 1e-4, 1e-8] {
+        // Lambda bounds the states (the first step overshoots to about half a million), k the steps.
+        let (bound, steps) = (1e6_f64, 40.0);
+        let first = 2.0 * ((steps + 1.0) * bound / epsilon - 1.0).ln();
+        let second = -2.0 * (epsilon / ((steps + 1.0) * bound) / steps).ln();
+        let oracle = Oracle { alpha: first.max(second) };
+        let rule = IterRule { epsilon: 1e-16, decay: 1.0, normalised: false, settle: None };
+        let start = graph.node_attributes().ones_like();
+        let output = run_loop(
+            &Newton,
+            &oracle,
+            &rule,
+            false,
+            &graph,
+            graph.node_attributes(),
+            start,
+            SAFETY_CAP,
+            &RunOptions::inference(),
+        );
+        for ((found, target), used) in numbers(output.hidden).into_iter().zip(targets).zip(output.steps) {
+            let (expected, steps) = algorithm(target);
+            assert!((found - expected).abs() < epsilon, "{found} instead of {expected} at {epsilon}");
+            assert!(used >= steps, "at least the steps of the algorithm");
+        }
+    }
+}
