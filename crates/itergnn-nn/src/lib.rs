@@ -28,6 +28,8 @@ mod error;
 mod graph_model;
 mod grid_model;
 pub mod homogeneous;
+#[cfg(feature = "import")]
+pub mod import;
 mod init;
 mod jumping_knowledge;
 pub mod layers;
@@ -41,6 +43,8 @@ pub mod readout;
 mod self_loops;
 pub mod store;
 mod structure;
+
+pub use burn::tensor::Device;
 
 pub use activation::{Activation, LEAKY_SLOPE};
 pub use batch::GraphTensors;
