@@ -3,6 +3,11 @@
 //! This is the plain path: every module in basic tensor operations and a handful of custom segment operations, written to be
 //! right, readable and complete. Faster paths are compared with it. It does not train, read files of graphs or know tasks.
 //!
+//! - [`layers`] are one step of message passing; [`homogeneous`] is the prior that makes them scale with their input.
+//! - [`controllers`] compose layers: a stack, a shared layer, or a loop that learns when to stop.
+//! - [`GnnModel`] is a whole model, made of a [`GnnConfig`]; [`preset`] knows the paper's models by name.
+//! - [`store`] keeps a model in one file; `import` (a feature, on by default) reads checkpoints of the authors' code.
+//!
 //! ```
 //! use burn::tensor::{Device, Tensor};
 //! use itergnn_graph::{Attributes, Graph};

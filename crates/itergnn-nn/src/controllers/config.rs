@@ -212,6 +212,11 @@ impl ControllerConfig {
         let probability = |field, value: f64| {
             (!(value > 0.0 && value < 1.0)).then(|| (field, format!("{value} is not between 0 and 1")))
         };
+        // The node readout keeps one row a node, where a graph's confidence needs one.
+        let pools = |scope: Scope, pooling: ReadoutKind| {
+            let apart = scope == Scope::Graph && pooling == ReadoutKind::Node;
+            apart.then(|| ("pooling", "`node` does not pool; one confidence a graph needs a pooled state".to_owned()))
+        };
         match self {
             Self::Stack(config) => positive("layers", config.layers),
             Self::Shared(config) => {
@@ -226,6 +231,7 @@ impl ControllerConfig {
                     let price = config.settle?;
                     (!(price.is_finite() && price >= 0.0)).then(|| ("settle", format!("{price} is not a price")))
                 })
+                .or_else(|| pools(config.scope, config.pooling))
                 .or_else(|| positive("training_cap", config.training_cap))
                 .or_else(|| positive("inference_cap", config.inference_cap?)),
             Self::Act(config) => probability("epsilon", config.epsilon)
@@ -234,6 +240,7 @@ impl ControllerConfig {
                     let fine = price.is_finite() && price >= 0.0;
                     (!fine).then(|| ("ponder_cost", format!("{price} is not a price")))
                 })
+                .or_else(|| pools(config.scope, config.pooling))
                 .or_else(|| positive("training_cap", config.training_cap))
                 .or_else(|| positive("inference_cap", config.inference_cap?)),
         }
@@ -294,5 +301,8 @@ mod tests {
         let config = ControllerConfig::iter().with_iter(|iter| iter.epsilon = 2.0);
         assert_eq!(config.fault(), Some(("epsilon", "2 is not between 0 and 1".to_owned())));
         assert_eq!(ControllerConfig::iter_decay().fault(), None);
+        let unpooled = ControllerConfig::iter().with_iter(|iter| iter.pooling = ReadoutKind::Node);
+        assert_eq!(unpooled.fault().map(|(field, _)| field), Some("pooling"));
+        assert_eq!(unpooled.node_wise().fault(), None);
     }
 }
