@@ -3,6 +3,7 @@
 use super::ascent::{Ascent, Schedule};
 use super::branch_and_bound::{BranchAndBound, Incumbent, Subproblem};
 use super::candidate_graph::Fate;
+use super::coincident::Merged;
 use super::dense_one_tree::DenseOneTree;
 use super::local_search::{Tour, local_search_until};
 use super::solution::canonical;
@@ -22,14 +23,17 @@ const FIRST_KICKS_PER_CITY: u32 = 20;
 const SECOND_SEARCH_FROM: usize = 50;
 
 /// Ascent over all pairs of cities: long enough to rule out most edges.
-const DENSE_ASCENT: Schedule = Schedule { trees: 300, first_factor: 2048, patience: 10, shrink: 800, last_factor: 20 };
+const DENSE_ASCENT: Schedule = Schedule { trees: 500, first_factor: 2048, patience: 40, shrink: 800, last_factor: 20 };
 
-/// Ascent over the edges left, whose every gain rules out more of them before the search starts.
-const ROOT_ASCENT: Schedule = Schedule { trees: 1000, first_factor: 1024, patience: 15, shrink: 800, last_factor: 8 };
+/// Ascent over the edges left, whose every gain rules out more of them before the search starts. The patience is for
+/// instances full of ties, where the bound meets the tour only after many trees that do not raise it: with 15, points
+/// on an odd grid of 7 by 7 are not proven in 2000 nodes, with 200 in none.
+const ROOT_ASCENT: Schedule =
+    Schedule { trees: 20_000, first_factor: 1024, patience: 200, shrink: 800, last_factor: 1 };
 
 /// Finds a shortest tour and proves that no tour is shorter.
 ///
-/// 1. [`local_search`](super::local_search) finds a tour.
+/// 1. Cities in the same place become one where that loses nothing, and [`local_search`](super::local_search) finds a tour.
 /// 2. Subgradient ascent finds node multipliers for which the minimum 1-tree of all pairs is a high lower bound (Held and
 ///    Karp). If the bound, rounded up, is the tour's length, the tour is optimal.
 /// 3. Every edge that would lift the bound to the tour's length is ruled out; about two or three per city are left.
@@ -55,6 +59,17 @@ const ROOT_ASCENT: Schedule = Schedule { trees: 1000, first_factor: 1024, patien
 /// ```
 #[must_use]
 pub fn solve(matrix: &DistanceMatrix, options: &TspOptions<'_>) -> TspSolution {
+    match Merged::new(matrix) {
+        None => solve_distinct(matrix, options),
+        Some(merged) => {
+            let solution = solve_distinct(&merged.matrix, options);
+            TspSolution { tour: canonical(merged.expand(&solution.tour)), ..solution }
+        }
+    }
+}
+
+/// [`solve`] without looking for coincident cities.
+fn solve_distinct(matrix: &DistanceMatrix, options: &TspOptions<'_>) -> TspSolution {
     let cities = matrix.cities();
     let first_kicks = options.local_search.kicks.unwrap_or(FIRST_KICKS_PER_CITY * cities as u32);
     let first =
@@ -134,11 +149,16 @@ fn precision(matrix: &DistanceMatrix) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use rand_chacha::ChaCha8Rng;
+    use rand_chacha::rand_core::{Rng, SeedableRng};
+
     use super::*;
 
-    fn scattered(cities: usize) -> DistanceMatrix {
-        let point = |i: usize| (((i * 7919) % 1009) as f64, ((i * i * 31 + i * 104_729) % 997) as f64);
-        DistanceMatrix::from_points_scaled(&(0..cities).map(point).collect::<Vec<_>>(), 1e6).unwrap()
+    fn uniform(cities: usize, seed: u64) -> DistanceMatrix {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut coordinate = || f64::from(1 + random.next_u32() % 1000);
+        let points: Vec<_> = (0..cities).map(|_| (coordinate(), coordinate())).collect();
+        DistanceMatrix::from_points_scaled(&points, 1e6).unwrap()
     }
 
     #[test]
@@ -165,7 +185,7 @@ mod tests {
 
     #[test]
     fn a_bad_first_tour_is_improved_by_the_search() {
-        let matrix = scattered(40);
+        let matrix = uniform(40, 1);
         let without_kicks = LocalSearchOptions { kicks: Some(0), neighbours: 1, ..Default::default() };
         let rough = super::super::local_search(&matrix, &without_kicks);
         let solution = solve(&matrix, &TspOptions { local_search: without_kicks, ..Default::default() });
@@ -175,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_stopped_search_reports_a_true_bound() {
-        let matrix = scattered(70);
+        let matrix = uniform(50, 18_050);
         let optimum = solve(&matrix, &TspOptions::default());
         assert!(optimum.proven && optimum.nodes > 1, "the instance must need a search");
         for node_limit in [0, 1] {

@@ -15,13 +15,14 @@
 //! |---|---|
 //! | `construction`, `descent`, `array_tour`, `local_search` | the tour from above |
 //! | `one_tree`, `dense_one_tree`, `ascent` | the bound from below |
-//! | `candidate_graph`, `reduction`, `propagation` | edges ruled in and out |
+//! | `coincident`, `candidate_graph`, `reduction`, `propagation` | cities merged, edges ruled in and out |
 //! | `branch_and_bound`, `exact` | the proof |
 
 mod array_tour;
 mod ascent;
 mod branch_and_bound;
 mod candidate_graph;
+mod coincident;
 mod construction;
 mod dense_one_tree;
 mod descent;

@@ -249,7 +249,9 @@ mod tests {
         assert_eq!(tree.evaluate(&[0; 4]), 40);
         assert!(tree.is_tour());
         assert_eq!(tree.tour().len(), 4);
-        assert_eq!(tree.evaluate(&[3, -2, 5, 1]), 40 - 2 * 2);
+        // Now 1-3 replaces 2-3: 13 + 13 for the tree, 11 + 14 at city 0, minus twice the sum of multipliers.
+        assert_eq!(tree.evaluate(&[3, -2, 5, 1]), 13 + 13 + 11 + 14 - 2 * 7);
+        assert_eq!(tree.degree(), [2, 3, 1, 2]);
     }
 
     #[test]
