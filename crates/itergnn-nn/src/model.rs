@@ -164,8 +164,9 @@ impl GnnModel {
     }
 }
 
+/// The batch on the same device without autodiff. Every tensor must be: one index tensor with it makes each result an autodiff tensor, which keeps what
+/// it was made of.
 fn without_autodiff(graph: &GraphTensors) -> GraphTensors {
-    let nodes = graph.node_attributes().without_autodiff();
-    let edges = graph.edge_attributes().without_autodiff();
-    graph.clone().with_node_attributes(nodes).with_edge_attributes(edges)
+    let device = graph.device();
+    if device.is_autodiff() { graph.to_device(&device.without_autodiff()) } else { graph.clone() }
 }
