@@ -118,6 +118,8 @@ fn measure(runs: usize, mut now: impl FnMut() -> Duration, mut work: impl FnMut(
 }
 
 fn main() {
+    // As with other benches, an argument that is not an option selects cases by name.
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
     let runs = std::env::var("RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(30);
     let mut random = Random(7);
     let families = [("lobster", Graphs::lobsters(&mut random, 32)), ("er", Graphs::erdos_renyi(&mut random, 32))];
@@ -146,6 +148,10 @@ fn main() {
             ("path attention, weighted", LayerKind::Path, Aggregation::Attention, true),
             ("path max, weighted", LayerKind::Path, Aggregation::Max, true),
         ] {
+            let name = format!("{family} {name}, {}", if growing { "growing" } else { "random" });
+            if !name.contains(&filter) {
+                continue;
+            }
             let config = BlockConfig {
                 layer,
                 aggregation,
@@ -219,7 +225,7 @@ fn main() {
             let cell = |(least, median): (f64, f64)| format!("{least:>6.2} /{median:>6.2}");
             println!(
                 "{:<52} {:>15} {:>15} {:>15} {:>15}   {:.0}% changed last",
-                format!("{family} {name}, {}", if growing { "growing" } else { "random" }),
+                name,
                 cell(there),
                 cell(back),
                 cell(walls[0]),

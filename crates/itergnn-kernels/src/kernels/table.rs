@@ -5,7 +5,8 @@ use super::attention::{
     shared_message_gradient, signs, split_gradient, weighted_forward,
 };
 use super::gemm::{Gemm, gemm};
-use super::maximum::{MaxBackward, MaxForward, max_backward, max_forward};
+use super::maximum::{MaxForward, max_forward};
+use super::maximum_backward::{MaxBackward, max_backward};
 use super::message::{Activate, ActivateBackward, activate, activate_backward};
 use super::rows::{
     AddAssign, ColumnSum, Flush, PoolMax, WeightedAdd, add_assign, column_sum, flush, pool_max, weighted_add,

@@ -8,7 +8,7 @@ use crate::block::config::{ConfidenceReadout, Iterative};
 use crate::block::output::OutputGradients;
 use crate::block::schedule::ScheduleBackward;
 use crate::error::KernelError;
-use crate::kernels::{Flush, WeightedAdd};
+use crate::kernels::{BLOCK_NODES, Flush, WeightedAdd, block_rows};
 use crate::memory::Buffer;
 use crate::real::Real;
 
@@ -24,14 +24,16 @@ pub(super) struct BackwardScratch<T> {
     pub(super) constants: Buffer<T>,
     /// `[nodes, hidden_row]`: the part of the states' gradient that goes to the aggregates.
     pub(super) sent: Buffer<T>,
-    /// `[TILE_ROWS or nodes, hidden_row]`: gradient of messages.
+    /// `[TILE_ROWS, BLOCK_NODES or nodes, hidden_row]`: gradient of messages.
     pub(super) messages: Buffer<T>,
     /// `[TILE_ROWS, edge]`: edge features of the rows of a tile.
     pub(super) features: Buffer<T>,
-    /// `[TILE_ROWS, message_row]`: the first layer's output and its gradient.
+    /// `[TILE_ROWS or more, message_row]`: the first layer's output and its gradient.
     pub(super) first: Buffer<T>,
     pub(super) first_gradient: Buffer<T>,
-    /// `[edges]`, `[TILE_ROWS]`, `[max(nodes, hidden_row)]`.
+    /// `[BLOCK_NODES, hidden_row]`: which rows of `first` belong to the gradients of messages.
+    pub(super) value_rows: Buffer<u16>,
+    /// `[edges]`, `[TILE_ROWS]`, `[nodes]`.
     pub(super) products: Buffer<T>,
     pub(super) tile_products: Buffer<T>,
     pub(super) values: Buffer<T>,
@@ -59,6 +61,7 @@ impl<T> Default for BackwardScratch<T> {
             features: Buffer::default(),
             first: Buffer::default(),
             first_gradient: Buffer::default(),
+            value_rows: Buffer::default(),
             products: Buffer::default(),
             tile_products: Buffer::default(),
             values: Buffer::default(),
@@ -144,9 +147,9 @@ impl<T: Real> Job<'_, T> {
         scratch.touched_nodes.ensure(nodes);
         scratch.slab_rows.ensure(SLAB * nodes);
         scratch.slab_count = 0;
-        scratch.values.ensure(nodes.max(hidden_row));
+        scratch.values.ensure(nodes);
         scratch.features.ensure(TILE_ROWS * self.weights.shapes.edge);
-        scratch.first.ensure(TILE_ROWS * message_row);
+        scratch.first.ensure(TILE_ROWS.max(block_rows(hidden_row)) * message_row);
         scratch.first_gradient.ensure(TILE_ROWS * message_row);
         if self.weights.shapes.has_score {
             scratch.sent.ensure(nodes * hidden_row);
@@ -155,6 +158,9 @@ impl<T: Real> Job<'_, T> {
             scratch.tile_products.ensure(TILE_ROWS);
             scratch.active.ensure(nodes);
             scratch.active_edges.ensure(3 * edges);
+        } else {
+            scratch.messages.ensure(BLOCK_NODES * hidden_row);
+            scratch.value_rows.ensure(BLOCK_NODES * hidden_row);
         }
     }
 

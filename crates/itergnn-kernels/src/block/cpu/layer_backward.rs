@@ -92,6 +92,7 @@ impl<T: Real> Job<'_, T> {
                 winners,
                 winner_row: self.winner_row(),
                 width: shapes.hidden_row,
+                channels: shapes.hidden,
                 after: tape.hidden.record(step + 1).as_ptr(),
                 hidden_gradient: scratch.hidden.as_mut_ptr(),
                 second: packed[sections.second_transposed..].as_ptr(),
@@ -100,7 +101,9 @@ impl<T: Real> Job<'_, T> {
                 prepared_gradient: scratch.prepared.as_mut_ptr().add(self.slot(tape, step)),
                 edge_weight_gradient: gradient.add(sections.edge),
                 feature_gradient,
-                values: scratch.values.as_mut_ptr(),
+                values: scratch.messages.as_mut_ptr(),
+                value_rows: scratch.value_rows.as_mut_ptr(),
+                first: scratch.first.as_mut_ptr(),
                 touched: scratch.touched.as_mut_ptr(),
             });
         }
