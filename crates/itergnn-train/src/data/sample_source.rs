@@ -1,0 +1,97 @@
+//! Where the samples of a split come from.
+
+use std::borrow::Cow;
+
+use itergnn_tasks::{Sample, Sampler, Samples, TaskError, TaskSpec};
+
+use super::HostBatch;
+use crate::TrainError;
+
+/// Most memory that the samples of a split may take; beyond it they are drawn anew whenever they are needed.
+const HELD_BYTES: u64 = 1 << 30;
+
+/// Bytes for each node or edge of a sample: three indices and a few attributes.
+const BYTES_AN_ELEMENT: u64 = 32;
+
+/// The samples of a split, held in memory when they fit.
+pub struct SampleSource {
+    sampler: Box<dyn Sampler>,
+    split_seed: u64,
+    count: u64,
+    held: Option<Vec<Sample>>,
+}
+
+impl SampleSource {
+    /// The first `count` samples of a split, drawn in parallel now or one by one later.
+    ///
+    /// # Errors
+    /// What the task reports.
+    pub fn new(spec: &TaskSpec, split_seed: u64, count: u64) -> Result<Self, TrainError> {
+        Self::with_memory(spec, split_seed, count, HELD_BYTES)
+    }
+
+    /// As [`SampleSource::new`] with another limit on what is held.
+    ///
+    /// # Errors
+    /// What the task reports.
+    pub fn with_memory(spec: &TaskSpec, split_seed: u64, count: u64, bytes: u64) -> Result<Self, TrainError> {
+        let sampler = spec.sampler()?;
+        let needed = count.saturating_mul(sampler.largest() as u64).saturating_mul(BYTES_AN_ELEMENT);
+        let held = if needed <= bytes {
+            Some(Samples::new(&*sampler, split_seed, 0..count).collect::<Result<_, TaskError>>()?)
+        } else {
+            None
+        };
+        Ok(Self { sampler, split_seed, count, held })
+    }
+
+    /// How many samples there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether the samples are in memory.
+    pub fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Sample `index`.
+    ///
+    /// # Errors
+    /// What the task reports.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    pub fn sample(&self, index: u32) -> Result<Cow<'_, Sample>, TrainError> {
+        assert!(u64::from(index) < self.count, "sample {index} of {}", self.count);
+        match &self.held {
+            Some(held) => Ok(Cow::Borrowed(&held[index as usize])),
+            None => Ok(Cow::Owned(self.sampler.sample(self.split_seed, u64::from(index))?)),
+        }
+    }
+
+    /// The samples `indices` as one batch.
+    ///
+    /// # Errors
+    /// As [`SampleSource::sample`] and [`HostBatch::new`].
+    pub fn batch(&self, indices: &[u32]) -> Result<HostBatch, TrainError> {
+        let samples = indices.iter().map(|&index| self.sample(index)).collect::<Result<Vec<_>, _>>()?;
+        let samples: Vec<&Sample> = samples.iter().map(|sample| &**sample).collect();
+        HostBatch::new(&samples)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use itergnn_tasks::{Split, Task};
+
+    #[test]
+    fn samples_held_and_drawn_again_are_the_same() {
+        let spec = TaskSpec::paper(Task::ShortestPath);
+        let held = SampleSource::new(&spec, Split::Train.seed(1), 20).unwrap();
+        let drawn = SampleSource::with_memory(&spec, Split::Train.seed(1), 20, 0).unwrap();
+        assert!(held.is_held() && !drawn.is_held());
+        assert_eq!(held.batch(&[3, 19, 0]).unwrap(), drawn.batch(&[3, 19, 0]).unwrap());
+    }
+}

@@ -1,0 +1,20 @@
+//! How good a model is, at any size.
+//!
+//! [`evaluate`] draws test samples, predicts them in batches that fit in memory and judges them; with [`EvalOptions::success`] it also walks from source to target by
+//! predicted lengths, all walks in step, so that every round of questions is a few large batches.
+
+mod batching;
+mod evaluate;
+mod judge;
+mod options;
+mod predictor;
+mod report;
+mod walks;
+
+pub use evaluate::evaluate;
+pub(crate) use evaluate::predict_and_judge;
+pub use judge::judge;
+pub use options::{EvalOptions, EvalProgress};
+pub use predictor::{ModelPredictor, Predicted, Predictor};
+pub use report::{EvalReport, IterationSummary, NodeSummary, SampleRecord};
+pub use walks::walk_successes;

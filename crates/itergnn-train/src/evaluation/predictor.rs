@@ -1,0 +1,99 @@
+//! Whoever predicts.
+
+use burn::module::Module;
+use burn::tensor::Device;
+use itergnn_graph::{Graph, GraphBatch};
+use itergnn_nn::controllers::RunOptions;
+use itergnn_nn::{GnnConfig, GnnModel, GraphTensors};
+
+use crate::TrainError;
+
+/// What is predicted for several graphs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Predicted {
+    /// For every graph the numbers of the prediction: one row, or a row for every node.
+    pub values: Vec<Vec<f32>>,
+    /// Iterations used for every graph.
+    pub iterations: Vec<usize>,
+    /// Whether a cap, rather than the model, ended a graph's loop.
+    pub capped: Vec<bool>,
+}
+
+/// Predicts for graphs, the same whatever the batch they come in.
+///
+/// [`ModelPredictor`] is one. A faster engine for the same weights can be another: validation, evaluation and walks only know this trait.
+pub trait Predictor: Sync {
+    /// Predictions for graphs.
+    ///
+    /// # Errors
+    /// [`TrainError::Model`] if a graph does not have the widths of the model.
+    fn predict(&self, graphs: &[&Graph], options: &RunOptions) -> Result<Predicted, TrainError>;
+
+    /// Roughly how many bytes a graph needs while it is predicted.
+    fn bytes(&self, nodes: usize, edges: usize) -> u64;
+}
+
+/// Predicts with a model, without keeping anything for gradients.
+///
+/// # Example
+/// ```
+/// use burn::tensor::Device;
+/// use itergnn_nn::{InitRng, TaskWidths, controllers::RunOptions, preset};
+/// use itergnn_tasks::{Task, TaskSpec};
+/// use itergnn_train::evaluation::{ModelPredictor, Predictor};
+///
+/// let model = preset("path", &TaskWidths::graph(3, 1, 1))?.init(&Device::flex(), &mut InitRng::new(1))?;
+/// let sample = TaskSpec::paper(Task::ShortestPath).sampler()?.sample(0, 0)?;
+/// let predicted = ModelPredictor::new(&model, &Device::flex()).predict(&[&sample.graph], &RunOptions::inference())?;
+/// assert_eq!((predicted.values[0].len(), predicted.iterations[0]), (1, 30));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct ModelPredictor {
+    model: GnnModel,
+    device: Device,
+    hidden_width: usize,
+}
+
+/// Numbers of the hidden width that a step of the plain path holds for every node and edge: inputs, both layers of a message, old and new states.
+const ROWS_AN_ELEMENT: u64 = 8;
+
+impl ModelPredictor {
+    /// A predictor with a copy of the model.
+    pub fn new(model: &GnnModel, device: &Device) -> Self {
+        let hidden_width = match model.config() {
+            GnnConfig::Graph(config) => config.hidden_width,
+            GnnConfig::JumpingKnowledge(config) => config.hidden_width,
+            GnnConfig::Grid(config) => config.hidden_width,
+        };
+        Self { model: model.valid(), device: device.clone().without_autodiff(), hidden_width }
+    }
+}
+
+impl Predictor for ModelPredictor {
+    fn predict(&self, graphs: &[&Graph], options: &RunOptions) -> Result<Predicted, TrainError> {
+        if graphs.is_empty() {
+            return Ok(Predicted::default());
+        }
+        let tensors = GraphTensors::from_batch(&GraphBatch::new(graphs)?, &self.device);
+        let prediction = self.model.predict_with(&tensors, options)?;
+        let by_node = prediction.values.len() == tensors.nodes() && prediction.values.len() != graphs.len();
+        let flat = |rows: &[Vec<f64>]| rows.iter().flatten().map(|&value| value as f32).collect();
+        let values = if by_node {
+            let mut rows = &prediction.values[..];
+            let take = |graph: &&Graph| {
+                let (own, rest) = rows.split_at(graph.nodes());
+                rows = rest;
+                flat(own)
+            };
+            graphs.iter().map(take).collect()
+        } else {
+            prediction.values.chunks(1).map(flat).collect()
+        };
+        Ok(Predicted { values, iterations: prediction.iterations, capped: prediction.capped })
+    }
+
+    fn bytes(&self, nodes: usize, edges: usize) -> u64 {
+        (nodes as u64 + edges as u64) * ROWS_AN_ELEMENT * self.hidden_width as u64 * size_of::<f32>() as u64
+    }
+}

@@ -1,0 +1,121 @@
+//! What an evaluation found.
+
+use itergnn_tasks::{Score, Scores, Task, TaskSpec};
+use serde::Serialize;
+
+/// The result of an evaluation.
+///
+/// Measures that do not apply to the task are `None`, `null` in JSON. So is a mean that is not finite in JSON; `not_finite` then says how many predictions were no
+/// finite numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EvalReport {
+    /// The task.
+    pub task: Task,
+    /// The sizes, as they were asked for; `None` if the task's graphs are given.
+    pub size: Option<String>,
+    /// Number of samples.
+    pub count: u64,
+    /// Seed of the samples.
+    pub seed: u64,
+    /// Mean of |y - p| / y.
+    pub relative_loss: Option<f64>,
+    /// Share of the samples whose walk is a shortest path; only if asked for.
+    pub success_rate: Option<f64>,
+    /// Share of right answers.
+    pub accuracy: Option<f64>,
+    /// Mean squared error.
+    pub mse: Option<f64>,
+    /// Iterations a graph.
+    pub iterations: IterationSummary,
+    /// Nodes a graph.
+    pub nodes: NodeSummary,
+    /// Wall time, drawing of the samples included.
+    pub seconds: f64,
+    /// Graphs whose loop was ended by a cap: their predictions are not the model's own last word.
+    pub capped: u64,
+    /// Predictions that are no finite numbers.
+    pub not_finite: u64,
+    /// Mean, deviation, least and largest of every measure.
+    pub spread: Scores,
+    /// The settings of the task.
+    pub spec: TaskSpec,
+    /// One record a sample, if asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<SampleRecord>,
+}
+
+/// Iterations over the graphs of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct IterationSummary {
+    /// Their mean.
+    pub mean: f64,
+    /// The largest number.
+    pub max: usize,
+}
+
+/// Nodes of the graphs of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct NodeSummary {
+    /// Their mean.
+    pub mean: f64,
+}
+
+/// What became of one sample.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SampleRecord {
+    /// Its number.
+    pub index: u64,
+    /// Its size: the generator's n.
+    pub size: u32,
+    /// Its nodes.
+    pub nodes: usize,
+    /// What should have been predicted; for shortest paths the distance.
+    pub target: Vec<f32>,
+    /// What was predicted.
+    pub prediction: Vec<f32>,
+    /// Iterations used.
+    pub iterations: usize,
+    /// Whether a cap ended the loop.
+    pub capped: bool,
+    /// How it was judged.
+    #[serde(flatten)]
+    pub score: Score,
+}
+
+impl EvalReport {
+    pub(crate) fn new(
+        spec: &TaskSpec,
+        size: Option<String>,
+        seed: u64,
+        samples: Vec<SampleRecord>,
+        seconds: f64,
+    ) -> Self {
+        let scores: Vec<Score> = samples.iter().map(|sample| sample.score).collect();
+        let spread = Scores::of(&scores);
+        let mean = |summary: Option<itergnn_tasks::Summary>| summary.map(|summary| summary.mean);
+        let over = samples.len().max(1) as f64;
+        let total = |value: fn(&SampleRecord) -> usize| samples.iter().map(value).sum::<usize>() as f64;
+        let finite = |sample: &&SampleRecord| !sample.prediction.iter().all(|value| value.is_finite());
+        Self {
+            task: spec.task(),
+            size,
+            count: samples.len() as u64,
+            seed,
+            relative_loss: mean(spread.relative_loss),
+            success_rate: mean(spread.success_rate),
+            accuracy: mean(spread.accuracy),
+            mse: mean(spread.mse),
+            iterations: IterationSummary {
+                mean: total(|sample| sample.iterations) / over,
+                max: samples.iter().map(|sample| sample.iterations).max().unwrap_or(0),
+            },
+            nodes: NodeSummary { mean: total(|sample| sample.nodes) / over },
+            seconds,
+            capped: samples.iter().filter(|sample| sample.capped).count() as u64,
+            not_finite: samples.iter().filter(finite).count() as u64,
+            spread,
+            spec: spec.clone(),
+            samples,
+        }
+    }
+}

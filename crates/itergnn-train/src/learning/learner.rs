@@ -1,0 +1,238 @@
+//! A model that learns.
+
+use std::collections::BTreeMap;
+
+use burn::module::Module;
+use burn::optim::GradientsParams;
+use burn::tensor::Device;
+use itergnn_nn::controllers::RunOptions;
+use itergnn_nn::{GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor, named_tensors, replace_tensors};
+
+use super::{Moments, Optimiser, batch_loss};
+use crate::TrainError;
+use crate::config::{LossKind, OptimiserConfig};
+use crate::data::HostBatch;
+
+/// A model with its optimiser.
+///
+/// # Example
+/// ```
+/// use burn::tensor::Device;
+/// use itergnn_tasks::{Split, Task, TaskSpec};
+/// use itergnn_train::{ModelConfig, TaskShape, TrainConfig, data::SampleSource, learning::Learner};
+///
+/// let task = TaskSpec::paper(Task::ShortestPath);
+/// let mut config = TrainConfig::new(task.clone(), ModelConfig::preset("iter-homo-path"));
+/// config.model.hidden_width = Some(4);
+/// let mut learner = Learner::new(&config.model_config()?, config.loss_kind(), &config.optimiser, 7, &Device::flex())?;
+/// let samples = SampleSource::new(&task, Split::Train.seed(7), 2)?;
+/// let report = learner.step(&samples.batch(&[0, 1])?, 1e-3, 0)?;
+/// assert!(report.loss > 0.0 && report.gradient_norm > 0.0);
+/// # Ok::<(), itergnn_train::TrainError>(())
+/// ```
+pub struct Learner {
+    model: GnnModel,
+    optimiser: Optimiser,
+    loss: LossKind,
+    device: Device,
+}
+
+/// Everything a learner has learned, on the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LearnerState {
+    /// The weights by name.
+    pub weights: BTreeMap<String, NamedTensor>,
+    /// What the optimiser remembers, by the name of the weight.
+    pub moments: BTreeMap<String, Moments>,
+}
+
+/// What one step saw.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepReport {
+    /// The loss of the predictions, before the update.
+    pub loss: f64,
+    /// What the controllers add to it.
+    pub auxiliary_loss: f64,
+    /// The norm of the gradient, before clipping.
+    pub gradient_norm: f64,
+    /// Iterations a graph, on average.
+    pub iterations: f64,
+    /// Share of the graphs whose loop was ended by the cap.
+    pub capped: f64,
+    /// Graphs in the batch.
+    pub graphs: usize,
+}
+
+impl StepReport {
+    /// The first of loss, auxiliary loss and gradient norm that is not a finite number.
+    pub fn fault(&self) -> Option<(&'static str, f64)> {
+        let watched = [
+            ("the loss", self.loss),
+            ("the auxiliary loss", self.auxiliary_loss),
+            ("the gradient", self.gradient_norm),
+        ];
+        watched.into_iter().find(|(_, value)| !value.is_finite())
+    }
+}
+
+impl Learner {
+    /// A model with initial weights drawn from `seed`.
+    ///
+    /// # Errors
+    /// [`TrainError::Model`] if the configuration makes no sense.
+    pub fn new(
+        model: &GnnConfig,
+        loss: LossKind,
+        optimiser: &OptimiserConfig,
+        seed: u64,
+        device: &Device,
+    ) -> Result<Self, TrainError> {
+        let device = device.clone().autodiff();
+        let model = model.init(&device, &mut InitRng::new(seed))?;
+        Ok(Self { model, optimiser: Optimiser::new(optimiser), loss, device })
+    }
+
+    /// The model as it is now, for predictions; later steps do not change it.
+    pub fn model(&self) -> GnnModel {
+        // A clone would share the running statistics of batch normalisation, and not have those of the last step.
+        self.model.valid()
+    }
+
+    /// Takes one step, unless loss or gradient are no finite numbers: then the report says so and the model stays as it was.
+    ///
+    /// `seed` is for what the model draws in this step (dropout).
+    ///
+    /// # Errors
+    /// [`TrainError::Model`] if the batch does not have the model's widths.
+    pub fn step(&mut self, batch: &HostBatch, rate: f64, seed: u64) -> Result<StepReport, TrainError> {
+        let graph = GraphTensors::from_batch(&batch.graphs, &self.device);
+        let output = self.model.forward(&graph, &RunOptions::training().with_seed(seed))?;
+        let graphs = batch.graphs.len();
+        let mean = |total: usize| total as f64 / graphs.max(1) as f64;
+        let iterations = mean(output.iterations(&graph).into_iter().sum());
+        let capped = mean(output.capped(&graph).into_iter().filter(|&capped| capped).count());
+
+        let loss = batch_loss(self.loss, output.values, batch);
+        let auxiliary = output.auxiliary_loss.as_ref().map_or(0.0, |loss| loss.clone().into_scalar::<f64>());
+        let total = output.auxiliary_loss.into_iter().fold(loss.clone(), |total, loss| total + loss);
+        let gradients = GradientsParams::from_grads(total.backward(), &self.model);
+        let report = StepReport {
+            loss: loss.into_scalar::<f64>(),
+            auxiliary_loss: auxiliary,
+            gradient_norm: Optimiser::norm(&self.model, &gradients),
+            iterations,
+            capped,
+            graphs,
+        };
+        if report.fault().is_none() {
+            self.model = self.optimiser.step(rate, self.model.clone(), gradients, report.gradient_norm);
+        }
+        Ok(report)
+    }
+
+    /// Everything learned so far.
+    pub fn state(&self) -> LearnerState {
+        LearnerState { weights: named_tensors(&self.model()), moments: self.optimiser.moments() }
+    }
+
+    /// Takes over another learner's state.
+    ///
+    /// # Errors
+    /// A line that names the weight that is missing, superfluous or of another shape.
+    pub fn restore(&mut self, state: &LearnerState) -> Result<(), String> {
+        check_names(&named_tensors(&self.model), state)?;
+        self.model = replace_tensors(self.model.clone(), &state.weights);
+        self.optimiser = self.optimiser.clone().with_moments(&state.moments, &self.device);
+        Ok(())
+    }
+}
+
+fn check_names(expected: &BTreeMap<String, NamedTensor>, state: &LearnerState) -> Result<(), String> {
+    for (name, tensor) in expected {
+        let found = state.weights.get(name).ok_or_else(|| format!("weight `{name}` is missing"))?;
+        if found.shape != tensor.shape {
+            return Err(format!("weight `{name}` has shape {:?}, expected {:?}", found.shape, tensor.shape));
+        }
+    }
+    if let Some(name) = state.weights.keys().find(|name| !expected.contains_key(*name)) {
+        return Err(format!("weight `{name}` does not belong to the model"));
+    }
+    for (name, moments) in &state.moments {
+        let Some(tensor) = expected.get(name) else {
+            return Err(format!("optimiser state `{name}` does not belong to the model"));
+        };
+        if moments.first.len() != tensor.values.len() || moments.second.len() != tensor.values.len() {
+            return Err(format!("optimiser state `{name}` does not have the size of its weight"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{ModelConfig, TrainConfig};
+    use crate::data::SampleSource;
+    use itergnn_tasks::{Split, Task, TaskSpec};
+
+    fn learner(name: &str) -> (Learner, HostBatch) {
+        let task = TaskSpec::paper(Task::RegularGraphs);
+        let mut config = TrainConfig::new(task.clone(), ModelConfig::preset(name));
+        config.model.hidden_width = Some(4);
+        let model = config.model_config().unwrap();
+        let learner = Learner::new(&model, config.loss_kind(), &config.optimiser, 1, &Device::flex()).unwrap();
+        let samples = SampleSource::new(&task, Split::Train.seed(1), 6).unwrap();
+        (learner, samples.batch(&[0, 1, 2, 3, 4, 5]).unwrap())
+    }
+
+    #[test]
+    fn a_restored_learner_goes_on_to_the_bit() {
+        // GIN has running statistics and dropout besides.
+        for name in ["iter-homo-path", "act-homo-path", "gat", "gin", "iter-gin"] {
+            let (mut original, batch) = learner(name);
+            original.step(&batch, 1e-2, 1).unwrap();
+            original.step(&batch, 1e-2, 2).unwrap();
+            let state = original.state();
+            let (mut restored, _) = learner(name);
+            assert_ne!(restored.state(), state, "{name}");
+            restored.restore(&state).unwrap();
+            assert_eq!(restored.state(), state, "{name}");
+            let (left, right) = (original.step(&batch, 1e-2, 3).unwrap(), restored.step(&batch, 1e-2, 3).unwrap());
+            assert_eq!(left, right, "{name}");
+            assert_eq!(original.state(), restored.state(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_model_that_was_taken_stays_as_it_was() {
+        for name in ["iter-homo-path", "gin"] {
+            let (mut learner, batch) = learner(name);
+            learner.step(&batch, 1e-2, 1).unwrap();
+            let (taken, state) = (learner.model(), learner.state());
+            learner.step(&batch, 1e-2, 2).unwrap();
+            assert_eq!(named_tensors(&taken), state.weights, "{name}");
+            assert_ne!(learner.state().weights, state.weights, "{name}");
+        }
+    }
+
+    #[test]
+    fn moments_have_the_names_of_their_weights() {
+        let (mut learner, batch) = learner("iter-homo-path");
+        learner.step(&batch, 1e-2, 1).unwrap();
+        let state = learner.state();
+        assert!(state.moments.keys().eq(state.weights.keys()));
+    }
+
+    #[test]
+    fn a_state_of_another_model_is_refused_by_name() {
+        let (mut learner, _) = learner("iter-homo-path");
+        let mut state = learner.state();
+        let name = state.weights.keys().next().unwrap().clone();
+        let mut tensor = state.weights.remove(&name).unwrap();
+        let mut refused = |state: &LearnerState| learner.restore(state).unwrap_err();
+        assert_eq!(refused(&state), format!("weight `{name}` is missing"));
+        tensor.shape.push(1);
+        state.weights.insert(name.clone(), tensor);
+        assert!(refused(&state).starts_with(&format!("weight `{name}` has shape")));
+    }
+}

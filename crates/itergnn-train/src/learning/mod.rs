@@ -1,0 +1,9 @@
+//! One step of learning: a batch in, better weights out.
+
+mod learner;
+mod loss;
+mod optimiser;
+
+pub use learner::{Learner, LearnerState, StepReport};
+pub use loss::batch_loss;
+pub use optimiser::{Moments, Optimiser};

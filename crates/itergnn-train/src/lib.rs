@@ -1,0 +1,46 @@
+//! Training and evaluation of iterative homogeneous graph neural networks.
+//!
+//! A [`TrainConfig`] says everything a run depends on; [`train`] carries it out, in a run directory from which it can be resumed to the bit; [`evaluation`] judges a model at
+//! any size. This crate draws no graphs, defines no layers and prints nothing: an [`Observer`] is told what happens.
+//!
+//! # Example
+//! ```
+//! use burn::tensor::Device;
+//! use itergnn_train::evaluation::{EvalOptions, ModelPredictor, evaluate};
+//! use itergnn_train::{Silent, TrainConfig, TrainOptions, train};
+//!
+//! let config = TrainConfig::from_toml(
+//!     r#"
+//!     epochs = 1
+//!     task = { task = "shortest-path", size = "4..8" }
+//!     model = { name = "iter-homo-path", hidden_width = 4 }
+//!     data = { train = 8, validation = 4 }
+//!     "#,
+//! )?;
+//! let outcome = train(&config, None, &TrainOptions::default(), &mut Silent)?;
+//! let predictor = ModelPredictor::new(&outcome.model, &Device::flex());
+//! let options = EvalOptions { cap: Some(50), ..EvalOptions::default() };
+//! let report = evaluate(&predictor, &config.task, 4, 0, &options, &mut |_| {})?;
+//! assert!(report.relative_loss.is_some());
+//! # Ok::<(), itergnn_train::TrainError>(())
+//! ```
+
+pub mod config;
+pub mod data;
+mod error;
+pub mod evaluation;
+pub mod learning;
+pub mod records;
+pub mod run;
+mod supervised;
+
+pub use config::{
+    Cap, CheckpointConfig, DataConfig, LossKind, Measure, ModelConfig, OptimiserConfig, Schedule, SelectionConfig,
+    TaskShape, TrainConfig,
+};
+pub use error::TrainError;
+pub use records::{EpochRecord, Observer, Plan, Silent, StepRecord, Validation};
+pub use run::{Best, RunDirectory, Start};
+pub use supervised::{
+    Outcome, SeedOutcome, Status, TrainOptions, Validations, Validator, seed_directory, train, train_seeds,
+};

@@ -1,0 +1,263 @@
+//! The state of a run in one file.
+//!
+//! ```text
+//! 8 bytes   ITERGNN and a zero byte
+//! 4 bytes   CRC-32C of all that follows, little-endian
+//! ...       a safetensors file: weights, both moments, the weights of the best epoch; the rest as JSON in its metadata
+//! ```
+//! The checksum is what tells a damaged file from a good one: flipped bits in a weight would otherwise go unnoticed.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use itergnn_nn::{GnnConfig, NamedTensor};
+use safetensors::{Dtype, SafeTensors, View};
+use serde::{Deserialize, Serialize};
+
+use super::Progress;
+use super::crc32c::crc32c;
+use crate::learning::{LearnerState, Moments};
+
+const MAGIC: &[u8; 8] = b"ITERGNN\0";
+
+/// The version this build writes, and the only one it reads.
+const FORMAT_VERSION: u32 = 1;
+
+/// The key of the metadata that holds everything but tensors.
+const HEADER: &str = "itergnn";
+
+/// Everything needed to go on as if nothing had happened.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checkpoint {
+    /// The model's configuration.
+    pub model: GnnConfig,
+    /// Weights and optimiser.
+    pub learner: LearnerState,
+    /// The weights of the best epoch; empty before the first.
+    pub best_weights: BTreeMap<String, NamedTensor>,
+    /// How far the run has come.
+    pub progress: Progress,
+    /// How long the logs were.
+    pub logs: LogLengths,
+}
+
+/// Lengths of the log files in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct LogLengths {
+    /// Of `metrics.jsonl`.
+    pub metrics: u64,
+    /// Of the TensorBoard file.
+    pub events: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Header {
+    format_version: u32,
+    model: GnnConfig,
+    progress: Progress,
+    logs: LogLengths,
+    times: BTreeMap<String, usize>,
+}
+
+impl Checkpoint {
+    /// The bytes of the file.
+    ///
+    /// # Errors
+    /// A line that says what cannot be written.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, String> {
+        let header = Header {
+            format_version: FORMAT_VERSION,
+            model: self.model.clone(),
+            progress: self.progress.clone(),
+            logs: self.logs,
+            times: self.learner.moments.iter().map(|(name, moments)| (name.clone(), moments.time)).collect(),
+        };
+        let header = serde_json::to_string(&header).map_err(|error| error.to_string())?;
+        let mut tensors = Vec::new();
+        for (prefix, weights) in [("weight", &self.learner.weights), ("best", &self.best_weights)] {
+            for (name, tensor) in weights {
+                tensors.push((format!("{prefix}/{name}"), Written::new(&tensor.shape, &tensor.values)));
+            }
+        }
+        for (name, moments) in &self.learner.moments {
+            tensors.push((format!("first/{name}"), Written::new(&[moments.first.len()], &moments.first)));
+            tensors.push((format!("second/{name}"), Written::new(&[moments.second.len()], &moments.second)));
+        }
+        let metadata = HashMap::from([(HEADER.to_owned(), header)]);
+        let body = safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
+        Ok([&MAGIC[..], &crc32c(&body).to_le_bytes(), &body].concat())
+    }
+
+    /// Reads the bytes of a file.
+    ///
+    /// # Errors
+    /// A line that says what is wrong with them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or("not a checkpoint")?;
+        let (sum, body) = rest.split_first_chunk::<4>().ok_or("cut short")?;
+        if crc32c(body) != u32::from_le_bytes(*sum) {
+            return Err("damaged or cut short: the checksum does not match".to_owned());
+        }
+        let (_, metadata) = SafeTensors::read_metadata(body).map_err(|error| error.to_string())?;
+        let header = metadata.metadata().as_ref().and_then(|map| map.get(HEADER)).ok_or("it has no header")?;
+        check_version(header)?;
+        let header: Header = serde_json::from_str(header).map_err(|error| format!("header: {error}"))?;
+        let file = SafeTensors::deserialize(body).map_err(|error| error.to_string())?;
+        let mut tensors = Tensors::read(&file)?;
+        let moments = header.times.iter().map(|(name, &time)| {
+            let missing = || format!("optimiser state `{name}` is missing");
+            let first = tensors.first.remove(name).ok_or_else(missing)?.values;
+            let second = tensors.second.remove(name).ok_or_else(missing)?.values;
+            Ok((name.clone(), Moments { time, first, second }))
+        });
+        let moments = moments.collect::<Result<_, String>>()?;
+        Ok(Self {
+            model: header.model,
+            learner: LearnerState { weights: tensors.weight, moments },
+            best_weights: tensors.best,
+            progress: header.progress,
+            logs: header.logs,
+        })
+    }
+}
+
+/// A newer header may have other fields, so its version is read before the rest.
+fn check_version(header: &str) -> Result<(), String> {
+    #[derive(Deserialize)]
+    struct Version {
+        format_version: u32,
+    }
+    let version: Version = serde_json::from_str(header).map_err(|error| format!("header: {error}"))?;
+    let found = version.format_version;
+    if found == FORMAT_VERSION {
+        return Ok(());
+    }
+    Err(format!("format version {found}, but this build reads version {FORMAT_VERSION}"))
+}
+
+#[derive(Default)]
+struct Tensors {
+    weight: BTreeMap<String, NamedTensor>,
+    best: BTreeMap<String, NamedTensor>,
+    first: BTreeMap<String, NamedTensor>,
+    second: BTreeMap<String, NamedTensor>,
+}
+
+impl Tensors {
+    fn read(file: &SafeTensors<'_>) -> Result<Self, String> {
+        let mut tensors = Self::default();
+        for (path, view) in file.iter() {
+            let unexpected = || format!("unexpected tensor `{path}`");
+            let (prefix, name) = path.split_once('/').ok_or_else(unexpected)?;
+            let group = match prefix {
+                "weight" => &mut tensors.weight,
+                "best" => &mut tensors.best,
+                "first" => &mut tensors.first,
+                "second" => &mut tensors.second,
+                _ => return Err(unexpected()),
+            };
+            let values = match view.dtype() {
+                Dtype::F32 => {
+                    view.data().as_chunks().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect()
+                }
+                Dtype::F64 => view.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+                other => return Err(format!("tensor `{path}` has type {other:?}")),
+            };
+            group.insert(name.to_owned(), NamedTensor { shape: view.shape().to_vec(), values });
+        }
+        Ok(tensors)
+    }
+}
+
+/// A tensor in the type that holds it exactly.
+struct Written {
+    shape: Vec<usize>,
+    dtype: Dtype,
+    bytes: Vec<u8>,
+}
+
+impl Written {
+    fn new(shape: &[usize], values: &[f64]) -> Self {
+        let single = values.iter().all(|&value| f64::from(value as f32) == value);
+        let (dtype, bytes) = if single {
+            (Dtype::F32, values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect())
+        } else {
+            (Dtype::F64, values.iter().flat_map(|value| value.to_le_bytes()).collect())
+        };
+        Self { shape: shape.to_vec(), dtype, bytes }
+    }
+}
+
+impl View for Written {
+    fn dtype(&self) -> Dtype {
+        self.dtype
+    }
+
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn data(&self) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.bytes)
+    }
+
+    fn data_len(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use itergnn_nn::{TaskWidths, preset};
+
+    fn checkpoint() -> Checkpoint {
+        let tensor = |values: &[f64]| NamedTensor { shape: vec![1, values.len()], values: values.to_vec() };
+        let weights =
+            BTreeMap::from([("a.weight".to_owned(), tensor(&[0.5, -0.0, 1e-40])), ("b".to_owned(), tensor(&[0.1]))]);
+        let moments = Moments { time: 3, first: vec![0.25; 3], second: vec![1e-30; 3] };
+        Checkpoint {
+            model: preset("path", &TaskWidths::graph(3, 1, 1)).unwrap(),
+            learner: LearnerState {
+                weights: weights.clone(),
+                moments: BTreeMap::from([("a.weight".to_owned(), moments)]),
+            },
+            best_weights: weights,
+            progress: Progress { step: 7, ..Progress::default() },
+            logs: LogLengths { metrics: 10, events: 20 },
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let bytes = checkpoint().to_bytes().unwrap();
+        assert_eq!(Checkpoint::from_bytes(&bytes).unwrap(), checkpoint());
+    }
+
+    #[test]
+    fn any_flipped_bit_and_any_cut_is_noticed() {
+        let bytes = checkpoint().to_bytes().unwrap();
+        for position in (0..bytes.len()).step_by(7) {
+            let mut damaged = bytes.clone();
+            damaged[position] ^= 1 << (position % 8);
+            assert!(Checkpoint::from_bytes(&damaged).is_err(), "byte {position}");
+            assert!(Checkpoint::from_bytes(&bytes[..position]).is_err(), "cut at {position}");
+        }
+    }
+
+    #[test]
+    fn a_newer_version_is_named() {
+        let bytes = checkpoint().to_bytes().unwrap();
+        let text = String::from_utf8_lossy(&bytes[12..]).into_owned();
+        assert!(text.contains("format_version\\\":1,"), "{text}");
+        let body: Vec<u8> = {
+            let at = bytes.windows(4).position(|window| window == b"\":1,").unwrap();
+            let mut body = bytes[12..].to_vec();
+            body[at - 12 + 2] = b'9';
+            body
+        };
+        let newer = [&MAGIC[..], &crc32c(&body).to_le_bytes(), &body].concat();
+        let message = Checkpoint::from_bytes(&newer).unwrap_err();
+        assert_eq!(message, "format version 9, but this build reads version 1");
+    }
+}

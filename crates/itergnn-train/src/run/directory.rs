@@ -1,0 +1,204 @@
+//! The directory of a run.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use itergnn_nn::GnnConfig;
+use serde::Serialize;
+
+use super::{Checkpoint, write_atomically, write_keeping_previous};
+use crate::{TrainConfig, TrainError};
+
+/// What to do with a directory that may already hold a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Start {
+    /// Begin; a run that is there is an error.
+    #[default]
+    New,
+    /// Go on; a run that is not there is an error.
+    Resume,
+    /// Go on if there is a run, else begin.
+    ResumeOrNew,
+}
+
+/// A run directory, held by this process as long as the value lives.
+#[derive(Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl RunDirectory {
+    /// Opens the directory for a run of `config`, which must be resolved, and says whether there is a run to go on with.
+    ///
+    /// # Errors
+    /// [`TrainError::RunExists`], [`TrainError::NoRun`], [`TrainError::OtherConfig`], [`TrainError::RunInUse`] or [`TrainError::Io`].
+    pub fn open(path: &Path, config: &TrainConfig, start: Start) -> Result<(Self, bool), TrainError> {
+        let exists = path.join("config.toml").exists();
+        match start {
+            Start::New if exists => return Err(TrainError::RunExists { path: path.to_owned() }),
+            Start::Resume if !exists => return Err(TrainError::NoRun { path: path.to_owned() }),
+            _ => {}
+        }
+        let checkpoints = path.join("checkpoints");
+        fs::create_dir_all(&checkpoints).map_err(TrainError::io("create", &checkpoints))?;
+        let directory = Self { path: path.to_owned(), _lock: lock(path)? };
+        if exists {
+            directory.check_config(config)?;
+        } else {
+            write_atomically(&directory.config_path(), config.to_toml()?.as_bytes())?;
+        }
+        Ok((directory, exists))
+    }
+
+    /// The configuration of the run in a directory.
+    ///
+    /// # Errors
+    /// [`TrainError::NoRun`] if there is none; [`TrainError::ConfigText`] if it cannot be read.
+    pub fn config_of(path: &Path) -> Result<TrainConfig, TrainError> {
+        let file = path.join("config.toml");
+        match fs::read_to_string(&file) {
+            Ok(text) => TrainConfig::from_toml(&text),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(TrainError::NoRun { path: path.to_owned() }),
+            Err(source) => Err(TrainError::Io { action: "read", path: file, source }),
+        }
+    }
+
+    /// Where the model of the best epoch of a run is.
+    pub fn best_model_in(path: &Path) -> PathBuf {
+        path.join("checkpoints").join("best.safetensors")
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the model of the best epoch is.
+    pub fn best_model_path(&self) -> PathBuf {
+        Self::best_model_in(&self.path)
+    }
+
+    /// Where the state to resume from is.
+    pub fn checkpoint_path(&self) -> PathBuf {
+        self.path.join("checkpoints").join("last.ckpt")
+    }
+
+    /// Where the state before that is.
+    pub fn previous_checkpoint_path(&self) -> PathBuf {
+        self.path.join("checkpoints").join("previous.ckpt")
+    }
+
+    pub(crate) fn metrics_path(&self) -> PathBuf {
+        self.path.join("metrics.jsonl")
+    }
+
+    pub(crate) fn events_path(&self) -> PathBuf {
+        self.path.join("events.out.tfevents.itergnn")
+    }
+
+    fn config_path(&self) -> PathBuf {
+        self.path.join("config.toml")
+    }
+
+    /// How often a run is saved and logged may change between starts; anything else would change its result.
+    fn check_config(&self, config: &TrainConfig) -> Result<(), TrainError> {
+        let found = Self::config_of(&self.path)?;
+        let same_habits =
+            TrainConfig { checkpoint: found.checkpoint.clone(), log_every: found.log_every, ..config.clone() };
+        if found == same_habits {
+            return Ok(());
+        }
+        Err(TrainError::OtherConfig { path: self.path.clone(), what: first_difference(&found, &same_habits)? })
+    }
+
+    /// Writes the configuration of the model and notes the start of the run: versions, device, machine.
+    ///
+    /// # Errors
+    /// [`TrainError::Io`].
+    pub fn note_start(&self, model: &GnnConfig, device: &str) -> Result<(), TrainError> {
+        self.write_json("model.json", model)?;
+        let path = self.path.join("run.json");
+        let mut starts: Vec<serde_json::Value> =
+            fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        starts.push(serde_json::json!({
+            "itergnn": env!("CARGO_PKG_VERSION"),
+            "burn": "0.22.1",
+            "device": device,
+            "threads": rayon::current_num_threads(),
+            "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+            "started_unix_seconds": SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
+        }));
+        self.write_json("run.json", &starts)
+    }
+
+    /// Writes a value as a JSON file of the directory.
+    ///
+    /// # Errors
+    /// [`TrainError::Io`].
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), TrainError> {
+        let path = self.path.join(name);
+        let mut text =
+            serde_json::to_vec_pretty(value).map_err(io::Error::other).map_err(TrainError::io("write", &path))?;
+        text.push(b'\n');
+        write_atomically(&path, &text)
+    }
+
+    /// Saves the state of the run; the one before it is kept.
+    ///
+    /// # Errors
+    /// [`TrainError::Io`]; the states saved before stay as they are.
+    pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), TrainError> {
+        let path = self.checkpoint_path();
+        let bytes = checkpoint.to_bytes().map_err(|why| TrainError::Checkpoint { path: path.clone(), why })?;
+        write_keeping_previous(&path, &self.previous_checkpoint_path(), &bytes)
+    }
+
+    /// The newest state that can be read, and what was wrong with those that cannot; `None` if none was ever saved.
+    ///
+    /// # Errors
+    /// [`TrainError::Checkpoint`] if there are states and none can be read.
+    pub fn load(&self) -> Result<Option<(Checkpoint, Vec<String>)>, TrainError> {
+        let mut faults: Vec<(PathBuf, String)> = Vec::new();
+        for path in [self.checkpoint_path(), self.previous_checkpoint_path()] {
+            let read = match fs::read(&path) {
+                Ok(bytes) => Checkpoint::from_bytes(&bytes),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => Err(error.to_string()),
+            };
+            match read {
+                Ok(checkpoint) => {
+                    let notes =
+                        faults.iter().map(|(path, why)| format!("passed over checkpoint {}: {why}", path.display()));
+                    return Ok(Some((checkpoint, notes.collect())));
+                }
+                Err(why) => faults.push((path, why)),
+            }
+        }
+        match faults.into_iter().next() {
+            Some((path, why)) => Err(TrainError::Checkpoint { path, why }),
+            None => Ok(None),
+        }
+    }
+}
+
+/// Keeps other processes out; the lock goes when the process does, however it ends.
+fn lock(path: &Path) -> Result<File, TrainError> {
+    let file = path.join("run.lock");
+    let lock = File::create(&file).map_err(TrainError::io("create", &file))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(TrainError::RunInUse { path: path.to_owned() }),
+        // File systems without locks exist; a run on one is not worth refusing.
+        Err(TryLockError::Error(_)) => Ok(lock),
+    }
+}
+
+/// The first line of the configuration file that differs.
+fn first_difference(found: &TrainConfig, wanted: &TrainConfig) -> Result<String, TrainError> {
+    let (found, wanted) = (found.to_toml()?, wanted.to_toml()?);
+    let lines = found.lines().zip(wanted.lines()).find(|(found, wanted)| found != wanted);
+    Ok(lines.map_or_else(|| "its length".to_owned(), |(found, wanted)| format!("`{found}` against `{wanted}`")))
+}

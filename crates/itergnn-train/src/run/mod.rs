@@ -1,0 +1,30 @@
+//! A run on disk: configuration, records and checkpoints.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config.toml` | the resolved [`TrainConfig`](crate::TrainConfig) |
+//! | `model.json` | the whole configuration of the model |
+//! | `run.json` | versions, device and machine, one entry for every start |
+//! | `metrics.jsonl` | one JSON object a line: steps, then their epoch, in order |
+//! | `events.out.tfevents.itergnn` | the same numbers for TensorBoard |
+//! | `checkpoints/last.ckpt`, `checkpoints/previous.ckpt` | the state to resume from, and the one before it |
+//! | `checkpoints/best.safetensors` | the model of the best epoch |
+//! | `result.json` | how the run ended |
+//!
+//! Every file but the two logs is written atomically. A resumed run cuts the logs back to where its checkpoint was taken, so that they read as if it had never
+//! stopped.
+
+mod atomic_file;
+mod checkpoint;
+mod crc32c;
+mod directory;
+mod log;
+mod progress;
+mod tensorboard;
+
+pub use atomic_file::{write_atomically, write_keeping_previous};
+pub use checkpoint::{Checkpoint, LogLengths};
+pub use directory::{RunDirectory, Start};
+pub use log::RunLog;
+pub use progress::{Best, EpochTotals, Progress};
+pub use tensorboard::EventWriter;

@@ -1,0 +1,36 @@
+//! How a run ended.
+
+use itergnn_nn::GnnModel;
+use serde::{Deserialize, Serialize};
+
+use crate::records::EpochRecord;
+use crate::run::Best;
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// All epochs are done.
+    Finished,
+    /// There was no better epoch for as long as the configuration allows.
+    EarlyStopped,
+    /// It was asked to stop and can be resumed.
+    Stopped,
+}
+
+/// The result of a run.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// Why it ended.
+    pub status: Status,
+    /// Steps taken over all starts.
+    pub steps: u64,
+    /// The best epoch, if one was completed.
+    pub best: Option<Best>,
+    /// The model of the best epoch; before the first one is complete, the model as it is.
+    pub model: GnnModel,
+    /// The epoch that this start completed last.
+    pub last_epoch: Option<EpochRecord>,
+    /// Seconds of training over all starts.
+    pub seconds: f64,
+}

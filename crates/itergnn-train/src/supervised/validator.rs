@@ -1,0 +1,110 @@
+//! Validation, with the cap of training and without.
+
+use burn::tensor::Device;
+use itergnn_nn::controllers::RunOptions;
+use itergnn_nn::{GnnConfig, GnnModel};
+use itergnn_tasks::{Sample, Score, Scores, Split};
+
+use crate::TrainError;
+use crate::config::{Cap, Measure, TrainConfig};
+use crate::data::SampleSource;
+use crate::evaluation::{EvalOptions, ModelPredictor, SampleRecord, predict_and_judge};
+use crate::records::Validation;
+
+/// Samples that are judged together; they are held in memory or drawn for the purpose.
+const PART: usize = 1_024;
+
+/// Judges a model on the validation samples of a run.
+///
+/// Twice: with the cap of training, under which a model can be good that never learned to stop, and with the cap lifted, where that shows. A graph that stops by
+/// itself before the cap gives the same answer both times, so only the others are predicted again.
+pub struct Validator {
+    source: SampleSource,
+    device: Device,
+    lifted_cap: usize,
+    measure: Measure,
+    cap: Cap,
+}
+
+/// Both validations of a model.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Validations {
+    /// With the cap of training.
+    pub training: Validation,
+    /// With the cap lifted.
+    pub lifted: Validation,
+    /// The measure that chooses the best epoch.
+    pub selected_by: f64,
+}
+
+impl Validator {
+    /// A validator for a run; draws the samples.
+    ///
+    /// # Errors
+    /// What the task reports.
+    pub fn new(config: &TrainConfig, device: &Device) -> Result<Self, TrainError> {
+        let (_, spec) = config.splits()?;
+        let seed = Split::Validation.seed(config.data_seed());
+        Ok(Self {
+            source: SampleSource::new(&spec, seed, config.data.validation)?,
+            device: device.clone(),
+            lifted_cap: config.selection.lifted_cap,
+            measure: config.measure(),
+            cap: config.selection.cap,
+        })
+    }
+
+    /// Validates a model.
+    ///
+    /// # Errors
+    /// [`TrainError::Model`] if the model does not have the widths of the samples.
+    pub fn validate(&self, model: &GnnModel) -> Result<Validations, TrainError> {
+        let predictor = ModelPredictor::new(model, &self.device);
+        // Training mode is what training sees at its cap; classifiers would drop scores at random in it and have no cap to speak of.
+        let as_in_training = match model.config() {
+            GnnConfig::Graph(_) => RunOptions::training(),
+            GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => RunOptions::inference(),
+        };
+        let lifted_options = RunOptions::inference().with_cap(self.lifted_cap);
+        let memory = EvalOptions::default().memory;
+        let (mut training, mut lifted) = (Tally::default(), Tally::default());
+        let count = self.source.count() as u32;
+        for start in (0..count).step_by(PART) {
+            let part = start..count.min(start + PART as u32);
+            let samples = part.map(|index| self.source.sample(index).map(|sample| sample.into_owned()));
+            let samples = samples.collect::<Result<Vec<Sample>, _>>()?;
+            let records = predict_and_judge(&predictor, &samples, 0, &as_in_training, memory)?;
+            let again: Vec<usize> = (0..records.len()).filter(|&index| records[index].capped).collect();
+            let capped: Vec<Sample> = again.iter().map(|&index| samples[index].clone()).collect();
+            let repeated = predict_and_judge(&predictor, &capped, 0, &lifted_options, memory)?;
+            records.iter().for_each(|record| training.add(record));
+            records.iter().filter(|record| !record.capped).chain(&repeated).for_each(|record| lifted.add(record));
+        }
+        let deciding = match self.cap {
+            Cap::Training => &training,
+            Cap::Lifted => &lifted,
+        };
+        let selected_by = self.measure.of(&Scores::of(&deciding.scores)).unwrap_or(f64::NAN);
+        Ok(Validations { training: training.validation(), lifted: lifted.validation(), selected_by })
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    scores: Vec<Score>,
+    iterations: usize,
+    capped: usize,
+}
+
+impl Tally {
+    fn add(&mut self, record: &SampleRecord) {
+        self.scores.push(record.score);
+        self.iterations += record.iterations;
+        self.capped += usize::from(record.capped);
+    }
+
+    fn validation(&self) -> Validation {
+        let count = self.scores.len().max(1) as f64;
+        Validation::new(&Scores::of(&self.scores), self.iterations as f64 / count, self.capped as f64 / count)
+    }
+}

@@ -1,0 +1,100 @@
+//! Evaluation with predictors whose answers are known.
+
+#![allow(clippy::unwrap_used)] // a test that meets an error has failed
+
+use itergnn_graph::{EdgeWeights, Graph, solvers::dijkstra};
+use itergnn_nn::controllers::RunOptions;
+use itergnn_tasks::{Task, TaskSpec};
+use itergnn_train::TrainError;
+use itergnn_train::evaluation::{EvalOptions, Predicted, Predictor, evaluate};
+
+/// Answers with a multiple of the true distance between the marked nodes.
+struct Exact {
+    factor: f32,
+}
+
+impl Predictor for Exact {
+    fn predict(&self, graphs: &[&Graph], _: &RunOptions) -> Result<Predicted, TrainError> {
+        let mut predicted = Predicted::default();
+        for graph in graphs {
+            let marked = |kind: usize| graph.node_attributes().rows().position(|row| row[kind] > 0.0).unwrap() as u32;
+            let weights = EdgeWeights::from_attribute(graph, 0)?;
+            let path = dijkstra::shortest_path(graph, &weights, marked(0), marked(1))?;
+            let length = path.map_or(f64::NAN, |path| path.length) as f32;
+            predicted.values.push(vec![self.factor * length]);
+            predicted.iterations.push((length / 2.0).ceil() as usize);
+            predicted.capped.push(false);
+        }
+        Ok(predicted)
+    }
+
+    fn bytes(&self, nodes: usize, edges: usize) -> u64 {
+        (nodes + edges) as u64
+    }
+}
+
+fn spec(size: &str) -> TaskSpec {
+    let mut spec = TaskSpec::paper(Task::ShortestPath);
+    spec.set_size(size.parse().unwrap()).unwrap();
+    spec.set_weights("0.5..1.5".parse().unwrap()).unwrap();
+    spec
+}
+
+#[test]
+fn a_perfect_predictor_has_no_loss_and_finds_every_path() {
+    let options = EvalOptions { success: true, records: true, ..EvalOptions::default() };
+    let mut told = Vec::new();
+    let report =
+        evaluate(&Exact { factor: 1.0 }, &spec("30..60"), 40, 3, &options, &mut |progress| told.push(progress))
+            .unwrap();
+    assert!(report.relative_loss.unwrap() < 1e-6 && report.mse.unwrap() < 1e-6);
+    assert_eq!((report.success_rate, report.accuracy, report.count), (Some(1.0), None, 40));
+    assert_eq!((report.size.as_deref(), report.capped, report.not_finite), (Some("30..60"), 0, 0));
+    assert!(report.nodes.mean > 30.0 && report.iterations.max > 1 && report.seconds > 0.0);
+    assert_eq!(report.samples.len(), 40);
+    assert!(report.samples.iter().zip(0..).all(|(sample, index)| sample.index == index));
+    assert!(report.samples.iter().all(|sample| sample.iterations == (sample.target[0] / 2.0).ceil() as usize));
+    assert!(told.len() > 5 && told.last().unwrap().judged == 40);
+}
+
+#[test]
+fn a_predictor_that_is_short_by_a_tenth_is_judged_so() {
+    let options = EvalOptions { success: true, ..EvalOptions::default() };
+    let report = evaluate(&Exact { factor: 0.9 }, &spec("40"), 20, 3, &options, &mut |_| {}).unwrap();
+    assert!((report.relative_loss.unwrap() - 0.1).abs() < 1e-6);
+    // Every edge seems longer than the difference it makes, so only neighbours of the target are ever reached.
+    assert!(report.success_rate.unwrap() < 0.3);
+    assert!(report.samples.is_empty());
+}
+
+#[test]
+fn memory_and_threads_do_not_change_a_report() {
+    let report = |threads, memory| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        let options = EvalOptions { success: true, records: true, memory, ..EvalOptions::default() };
+        let mut report =
+            pool.install(|| evaluate(&Exact { factor: 1.01 }, &spec("20"), 12, 0, &options, &mut |_| {})).unwrap();
+        report.seconds = 0.0;
+        report
+    };
+    assert_eq!(report(1, 1 << 29), report(2, 100));
+}
+
+#[test]
+fn the_report_has_the_names_of_the_command_line() {
+    let report = evaluate(&Exact { factor: 1.0 }, &spec("10"), 3, 7, &EvalOptions::default(), &mut |_| {}).unwrap();
+    let json = serde_json::to_value(&report).unwrap();
+    for name in ["task", "size", "count", "seed", "relative_loss", "success_rate", "accuracy", "mse", "seconds"] {
+        assert!(json.get(name).is_some(), "{name} is missing");
+    }
+    assert!(json["iterations"]["mean"].is_number() && json["iterations"]["max"].is_number());
+    assert!(json["nodes"]["mean"].is_number() && json["success_rate"].is_null());
+}
+
+#[test]
+fn success_is_only_asked_of_tasks_with_paths() {
+    let options = EvalOptions { success: true, ..EvalOptions::default() };
+    let counting = TaskSpec::paper(Task::ComponentCount);
+    let error = evaluate(&Exact { factor: 1.0 }, &counting, 3, 7, &options, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("component-count: success rate"), "{error}");
+}
