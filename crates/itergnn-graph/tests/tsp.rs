@@ -103,6 +103,12 @@ proptest! {
     }
 
     #[test]
+    fn copies_of_cities_are_merged_only_where_that_loses_nothing(places in any_matrix(2..=5)) {
+        let matrix = DistanceMatrix::from_fn(2 * places.cities(), |i, j| places.distance(i / 2, j / 2)).unwrap();
+        prop_assert_eq!(optimum(&matrix).length, held_karp_dp(&matrix).unwrap().length);
+    }
+
+    #[test]
     fn branch_and_bound_equals_dynamic_program_without_triangle_inequality(matrix in any_matrix(4..=11)) {
         let expected = held_karp_dp(&matrix).unwrap();
         assert_permutation(&expected.tour, matrix.cities());
