@@ -15,6 +15,12 @@ pub(crate) struct ActiveEdges {
 }
 
 impl ActiveEdges {
+    /// The same edges for `nodes` receivers from `first` on, which are then counted from 0.
+    pub(crate) fn starting_at(&self, first: usize, nodes: usize) -> Self {
+        let (offsets, all_offsets) = (self.offsets.wrapping_add(first), self.all_offsets.wrapping_add(first));
+        Self { nodes, offsets, all_offsets, ..*self }
+    }
+
     /// First and past-the-last active edge of a node.
     ///
     /// # Safety
@@ -23,6 +29,17 @@ impl ActiveEdges {
     pub(super) unsafe fn incoming(&self, node: usize) -> (usize, usize) {
         // SAFETY: offsets have one entry more than there are nodes.
         unsafe { (*self.offsets.add(node) as usize, *self.offsets.add(node + 1) as usize) }
+    }
+
+    /// Whether no active edge reaches a node.
+    ///
+    /// # Safety
+    /// As [`ActiveEdges::incoming`].
+    #[inline(always)]
+    pub(super) unsafe fn is_unreached(&self, node: usize) -> bool {
+        // SAFETY: as the contract says.
+        let (first, end) = unsafe { self.incoming(node) };
+        first == end
     }
 
     /// Position of an active edge among all that reach its receiver, from 1 on.

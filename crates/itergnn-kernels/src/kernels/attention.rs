@@ -35,6 +35,9 @@ pub(super) unsafe fn weighted_forward<S: Simd>(args: &WeightedForward<S::Scalar>
         let mut poison = S::splat(S::Scalar::ZERO);
         for node in 0..args.edges.nodes {
             *args.changed.add(node) = 0;
+            if args.before == args.after && args.edges.is_unreached(node) {
+                continue;
+            }
             let mut column = 0;
             while column + 4 * S::LANES <= args.width {
                 weighted_columns::<S, 4>(args, node, column, &mut poison);

@@ -11,6 +11,19 @@ pub(crate) enum Winners {
     Bytes(*mut u8),
     /// For any number of edges that a float counts exactly.
     Words(*mut u32),
+    /// Nowhere.
+    Forget,
+}
+
+impl Winners {
+    /// The winners from the given place on.
+    pub(crate) fn starting_at(self, place: usize) -> Self {
+        match self {
+            Self::Bytes(winners) => Self::Bytes(winners.wrapping_add(place)),
+            Self::Words(winners) => Self::Words(winners.wrapping_add(place)),
+            Self::Forget => Self::Forget,
+        }
+    }
 }
 
 /// Most incoming edges per node whose winners fit bytes.
@@ -48,6 +61,9 @@ pub(super) unsafe fn max_forward<S: Simd>(args: &MaxForward<S::Scalar>) -> bool 
         let mut poison = S::splat(S::Scalar::ZERO);
         for node in 0..args.edges.nodes {
             *args.changed.add(node) = 0;
+            if args.before == args.after && args.edges.is_unreached(node) {
+                continue;
+            }
             let mut column = 0;
             while column + 4 * S::LANES <= args.width {
                 max_columns::<S, 4>(args, node, column, &mut poison);
@@ -100,6 +116,7 @@ unsafe fn max_columns<S: Simd, const V: usize>(
             match args.winners {
                 Winners::Bytes(target) => S::store_bytes(target.add(position), winner[v]),
                 Winners::Words(target) => S::store_words(target.add(position), winner[v]),
+                Winners::Forget => (),
             }
         }
     }

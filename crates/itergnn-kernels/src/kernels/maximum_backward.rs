@@ -358,6 +358,7 @@ unsafe fn winner_bits<S: Simd>(args: &MaxBackward<S::Scalar>, node: usize, word:
             Winners::Words(winners) => {
                 (0..64).fold(0, |bits, lane| bits | u64::from(*winners.add(position + lane) == winner as u32) << lane)
             }
+            Winners::Forget => 0,
         }
     };
     bits & mask

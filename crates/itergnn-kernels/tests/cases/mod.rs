@@ -57,6 +57,18 @@ impl Batch {
         batch
     }
 
+    /// One more graph, whose edges are sorted by receiver already.
+    pub(crate) fn push_sorted(&mut self, nodes: usize, edges: &[(usize, usize)]) {
+        let (first_node, first_edge) = (self.nodes(), self.senders.len());
+        self.senders.extend(edges.iter().map(|edge| (first_node + edge.0) as u32));
+        for node in 0..nodes {
+            let end = edges.partition_point(|edge| edge.1 <= node);
+            self.receiver_offsets.push((first_edge + end) as u32);
+        }
+        self.node_offsets.push((first_node + nodes) as u32);
+        self.edge_offsets.push(self.senders.len() as u32);
+    }
+
     /// `sizes.len()` graphs, each edge present with a probability that gives about `degree` per node.
     pub(crate) fn random(random: &mut Random, sizes: &[usize], degree: usize) -> Self {
         let graphs: Vec<_> = sizes

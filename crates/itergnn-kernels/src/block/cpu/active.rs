@@ -27,7 +27,6 @@ pub(super) struct ActiveSet {
     senders: Buffer<u32>,
     receivers: Buffer<u32>,
     edges: Buffer<u32>,
-    edge_count: usize,
 }
 
 impl ActiveSet {
@@ -85,12 +84,16 @@ impl ActiveSet {
             }
         }
         offsets[plan.nodes] = count as u32;
-        self.edge_count = count;
     }
 
     /// Where a step notes which states it changed.
     pub(super) fn changed_mut(&mut self) -> *mut u8 {
         self.changed.as_mut_ptr()
+    }
+
+    /// `[nodes]`: 1 where the last step changed the state.
+    pub(super) fn changed(&self, nodes: usize) -> &[u8] {
+        &self.changed.as_slice()[..nodes]
     }
 
     /// The nodes that changed, or `None` for all.
@@ -119,15 +122,15 @@ impl ActiveSet {
         self.everything || self.offsets.as_slice()[node] < self.offsets.as_slice()[node + 1]
     }
 
-    /// The message rows that must be computed, and their number: the changed senders where messages are shared, else the active edges.
-    pub(super) fn message_rows<T: Real>(&self, plan: &GraphPlan, rows: MessageRows<T>) -> (MessageRows<T>, usize) {
+    /// The message rows that must be computed: the changed senders where messages are shared, else the active edges.
+    pub(super) fn message_rows<T: Real>(&self, plan: &GraphPlan, rows: MessageRows<T>) -> MessageRows<T> {
         if self.everything {
-            return (rows, plan.rows());
+            return rows;
         }
         if plan.shared_messages {
-            return (MessageRows { senders: self.nodes.as_ptr(), ..rows }, self.node_count);
+            return MessageRows { senders: self.nodes.as_ptr(), ..rows };
         }
         let (senders, receivers, edges) = (self.senders.as_ptr(), self.receivers.as_ptr(), self.edges.as_ptr());
-        (MessageRows { senders, receivers, edges, ..rows }, self.edge_count)
+        MessageRows { senders, receivers, edges, ..rows }
     }
 }

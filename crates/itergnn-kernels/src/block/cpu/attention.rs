@@ -70,15 +70,16 @@ impl<T: Real> Scores<'_, T> {
         offsets[receiver] as usize..offsets[receiver + 1] as usize
     }
 
-    /// Fills `weights`, `[edges]`, for receivers that are reached; returns whether all their scores are finite.
-    pub(super) fn weights(&self, active: &ActiveSet, weights: &mut [T]) -> bool {
+    /// Fills `weights`, which are those of the edges to the given receivers, where they are reached; returns whether all their scores are finite.
+    pub(super) fn weights(&self, active: &ActiveSet, receivers: std::ops::Range<usize>, weights: &mut [T]) -> bool {
         let mut finite = true;
-        for receiver in 0..self.plan.nodes {
+        let first = self.plan.offsets()[receivers.start] as usize;
+        for receiver in receivers {
             let incoming = self.incoming(receiver);
             if incoming.is_empty() || !active.is_reached(receiver) {
                 continue;
             }
-            let slots = &mut weights[incoming.clone()];
+            let slots = &mut weights[incoming.start - first..incoming.end - first];
             for (slot, edge) in slots.iter_mut().zip(incoming) {
                 *slot = self.score(receiver, edge);
                 finite &= slot.is_finite();

@@ -130,7 +130,7 @@ pub fn infer<T: Real>(
     config: &BlockConfig,
     inputs: &BlockInputs<'_, T>,
 ) -> Result<BlockOutput<T>, KernelError> {
-    Ok(run(engine, config, inputs, Wanted::default(), Memory::LastTwo)?.0)
+    Ok(run(engine, config, inputs, Wanted::default(), Memory::Last)?.0)
 }
 
 fn run<T: Real>(

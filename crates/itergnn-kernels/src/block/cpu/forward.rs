@@ -1,22 +1,18 @@
 //! One graph from its initial states to its output.
 
-use super::TILE_ROWS;
 use super::active::ActiveSet;
-use super::attention::Scores;
+use super::layer_forward::BlockScratch;
 use super::packed::{PackedWeights, Shapes};
 use super::plan::GraphPlan;
 use super::tape::{GraphTape, History, Memory};
 use crate::block::batch::BlockInputs;
 use crate::block::confidence::Confidence;
-use crate::block::config::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative};
+use crate::block::config::{BlockConfig, ConfidenceReadout, Controller, Iterative};
 use crate::block::output::{UnitResults, Wanted};
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::block::schedule::Schedule;
 use crate::error::KernelError;
-use crate::kernels::{
-    Activate, ColumnSum, Gemm, Kernels, MaxForward, PoolMax, Signs, Start, WINNER_ALIGNMENT, WeightedAdd,
-    WeightedForward, Winners,
-};
+use crate::kernels::{ColumnSum, Gemm, Kernels, PoolMax, Start, WINNER_ALIGNMENT, WeightedAdd};
 use crate::memory::Buffer;
 use crate::real::{Real, sigmoid};
 use crate::simd::ROW_ALIGNMENT;
@@ -35,26 +31,25 @@ pub(super) struct Job<'a, T: 'static> {
 #[derive(Debug)]
 pub(super) struct ForwardScratch<T> {
     /// `[nodes, prepared_row]`: the part of the prepared rows that comes from the inputs.
-    constants: Buffer<T>,
-    /// `[TILE_ROWS, message_row]`.
-    first: Buffer<T>,
-    /// `[rows, hidden_row]`.
-    messages: Buffer<T>,
+    pub(super) constants: Buffer<T>,
+    /// `[nodes, hidden_row]`: messages that belong to senders, where they need not be kept.
+    pub(super) shared: Buffer<T>,
     /// `[nodes, hidden_row]`.
     output: Buffer<T>,
+    pub(super) block: BlockScratch<T>,
     /// One per unit: the weight of its state, and what its output is multiplied by.
     weights: Vec<T>,
     keeps: Vec<T>,
-    active: ActiveSet,
+    pub(super) active: ActiveSet,
 }
 
 impl<T> Default for ForwardScratch<T> {
     fn default() -> Self {
         Self {
             constants: Buffer::default(),
-            first: Buffer::default(),
-            messages: Buffer::default(),
+            shared: Buffer::default(),
             output: Buffer::default(),
+            block: BlockScratch::default(),
             weights: Vec::new(),
             keeps: Vec::new(),
             active: ActiveSet::default(),
@@ -92,11 +87,9 @@ impl<T: Real> Job<'_, T> {
         last_hidden: &mut [T],
     ) -> Result<(GraphTape<T>, UnitResults<T>), KernelError> {
         let plan = GraphPlan::new(self.config, self.inputs, graph, self.wanted);
-        let Shapes { hidden, hidden_row, prepared_row, message_row, .. } = self.weights.shapes;
+        let Shapes { hidden, hidden_row, prepared_row, .. } = self.weights.shapes;
         let nodes = plan.nodes;
         scratch.constants.ensure(nodes * prepared_row);
-        scratch.first.ensure(TILE_ROWS * message_row);
-        scratch.messages.ensure(plan.rows() * hidden_row);
         scratch.active.reserve(&plan);
         scratch.output.ensure(nodes * hidden_row);
         scratch.output.as_mut_slice()[..nodes * hidden_row].fill(T::ZERO);
@@ -194,178 +187,13 @@ impl<T: Real> Job<'_, T> {
         }
     }
 
-    /// One message-passing step; returns whether all its values are finite.
-    fn step(&self, tape: &mut GraphTape<T>, scratch: &mut ForwardScratch<T>) -> bool {
-        self.prepare(tape, scratch);
-        let messages = self.messages(tape, scratch);
-        match self.config.aggregation {
-            Aggregation::Max => self.max_forward(tape, messages, scratch),
-            aggregation => self.attention_forward(tape, messages, aggregation, scratch),
-        }
-    }
-
-    /// The prepared rows of one step: computed for nodes that changed, copied for the others.
-    fn prepare(&self, tape: &mut GraphTape<T>, scratch: &ForwardScratch<T>) {
-        let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
-        let (step, nodes) = (tape.steps, tape.plan.nodes);
-        let packed = self.weights.layer(self.layer_of(step));
-        let prepared = tape.prepared.record_mut(step);
-        let changed = scratch.active.changed_nodes();
-        let list = changed.map_or(std::ptr::null(), <[u32]>::as_ptr);
-        // SAFETY: the kernels table belongs to this processor; states are nodes x hidden_row, prepared rows and constants nodes x prepared_row; the list
-        // holds nodes of the graph.
-        unsafe {
-            (self.kernels.gemm)(&Gemm {
-                rows: changed.map_or(nodes, <[u32]>::len),
-                columns: shapes.prepared_row,
-                depth: shapes.hidden,
-                a: tape.hidden.record(step).as_ptr(),
-                a_row: shapes.hidden_row,
-                a_column: 1,
-                b: packed[sections.prepare..].as_ptr(),
-                b_row: shapes.prepared_row,
-                c: prepared,
-                c_row: shapes.prepared_row,
-                start: Start::Matrix(scratch.constants.as_ptr(), shapes.prepared_row),
-                leaky: false,
-                a_rows: list,
-                c_rows: list,
-                depths: std::ptr::null(),
-            });
-        }
-        if let Some(changed) = changed {
-            let previous = tape.prepared.record(step - 1).as_ptr();
-            // SAFETY: two different records of nodes x prepared_row.
-            unsafe { copy_other_rows(previous, prepared, nodes, shapes.prepared_row, changed) }
-        }
-    }
-
-    /// Computes the messages of active rows and returns where they are, `[rows, hidden_row]`.
-    fn messages(&self, tape: &mut GraphTape<T>, scratch: &mut ForwardScratch<T>) -> *const T {
-        let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
-        let (step, nodes) = (tape.steps, tape.plan.nodes);
-        let layer = self.layer_of(step);
-        let packed = self.weights.layer(layer);
-        let kept = shapes.has_score && tape.plan.shared_messages;
-        let messages = if kept { tape.messages.record_mut(step) } else { scratch.messages.as_mut_ptr() };
-        let plan = &tape.plan;
-        let prepared = tape.prepared.record(step).as_ptr();
-        let all = plan.message_rows(self.inputs, self.weights, layer, prepared);
-        let (rows, count) = scratch.active.message_rows(plan, all);
-        for first in (0..count).step_by(TILE_ROWS) {
-            let count = TILE_ROWS.min(count - first);
-            // SAFETY: `first` has TILE_ROWS rows of message_row, `messages` rows x hidden_row; the lists hold nodes and edges of the graph. A shared
-            // message lies in the row of its sender.
-            unsafe {
-                (self.kernels.activate)(&Activate { rows, first, count, target: scratch.first.as_mut_ptr() });
-                let (c, c_rows) = if plan.shared_messages {
-                    (messages, rows.senders.add(first))
-                } else {
-                    (messages.add(first * shapes.hidden_row), std::ptr::null())
-                };
-                (self.kernels.gemm)(&Gemm {
-                    rows: count,
-                    columns: shapes.hidden_row,
-                    depth: shapes.message,
-                    a: scratch.first.as_ptr(),
-                    a_row: shapes.message_row,
-                    a_column: 1,
-                    b: packed[sections.second..].as_ptr(),
-                    b_row: shapes.hidden_row,
-                    c,
-                    c_row: shapes.hidden_row,
-                    start: Start::Row(packed[sections.second_bias..].as_ptr()),
-                    leaky: true,
-                    a_rows: std::ptr::null(),
-                    c_rows,
-                    depths: std::ptr::null(),
-                });
-            }
-        }
-        if let Some(changed) = scratch.active.changed_nodes().filter(|_| kept) {
-            let previous = tape.messages.record(step - 1).as_ptr();
-            // SAFETY: two different records of nodes x hidden_row.
-            unsafe { copy_other_rows(previous, messages, nodes, shapes.hidden_row, changed) }
-        }
-        messages
-    }
-
-    fn max_forward(&self, tape: &mut GraphTape<T>, messages: *const T, scratch: &mut ForwardScratch<T>) -> bool {
-        let step = tape.steps;
-        let winners = if tape.plan.byte_winners {
-            Winners::Bytes(tape.byte_winners.record_mut(step))
-        } else {
-            Winners::Words(tape.word_winners.record_mut(step))
-        };
-        // SAFETY: states are two different records of nodes x hidden_row, messages lie where the active edges say; winners have nodes x winner_row places
-        // and `changed` one per node.
-        unsafe {
-            (self.kernels.max_forward)(&MaxForward {
-                edges: scratch.active.edges(&tape.plan),
-                messages,
-                width: self.weights.shapes.hidden_row,
-                before: tape.hidden.record(step).as_ptr(),
-                after: tape.hidden.record_mut(step + 1),
-                changed: scratch.active.changed_mut(),
-                winners,
-                winner_row: self.winner_row(),
-            })
-        }
-    }
-
-    fn attention_forward(
-        &self,
-        tape: &mut GraphTape<T>,
-        messages: *const T,
-        aggregation: Aggregation,
-        scratch: &mut ForwardScratch<T>,
-    ) -> bool {
-        let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
-        let (step, edges) = (tape.steps, tape.plan.edges);
-        let packed = self.weights.layer(self.layer_of(step));
-        let active = scratch.active.edges(&tape.plan);
-        // SAFETY: the record holds one weight per edge, of initialised memory.
-        let weights = unsafe { std::slice::from_raw_parts_mut(tape.weights.record_mut(step), edges) };
-        let scores = Scores {
-            plan: &tape.plan,
-            shapes,
-            aggregation,
-            prepared: tape.prepared.record(step),
-            features: tape.plan.features(self.inputs, shapes.edge),
-            edge_weight: &packed[sections.score_edge..][..shapes.edge],
-        };
-        let finite = scores.weights(&scratch.active, weights);
-        // SAFETY: as for the maximum; there is one weight per edge, and one half-word of signs per 16 values of a message.
-        unsafe {
-            if !tape.plan.shared_messages {
-                (self.kernels.signs)(&Signs {
-                    rows: *active.offsets.add(tape.plan.nodes) as usize,
-                    width: shapes.hidden_row,
-                    values: messages,
-                    edges: active.edges,
-                    signs: tape.signs.record_mut(step),
-                });
-            }
-            let messages_finite = (self.kernels.weighted_forward)(&WeightedForward {
-                edges: active,
-                messages,
-                width: shapes.hidden_row,
-                weights: weights.as_ptr(),
-                before: tape.hidden.record(step).as_ptr(),
-                after: tape.hidden.record_mut(step + 1),
-                changed: scratch.active.changed_mut(),
-            });
-            finite && messages_finite
-        }
-    }
-
     /// Predicts the confidences of the units that are still running and, without a memory, adds their states to the output; returns whether all
     /// confidences are finite.
     fn push_confidences(&self, tape: &mut GraphTape<T>, options: &Iterative, scratch: &mut ForwardScratch<T>) -> bool {
         let Shapes { hidden, hidden_row, .. } = self.weights.shapes;
         let confidence = self.confidence(options);
         if !options.node_wise {
-            self.pool(tape, options);
+            self.pool(tape, options, &scratch.active);
         }
         let vectors =
             if options.node_wise { tape.hidden.record(tape.steps) } else { tape.pooled.record(tape.steps - 1) };
@@ -384,7 +212,7 @@ impl<T: Real> Job<'_, T> {
             scratch.weights.push(weight);
             scratch.keeps.push(if running { T::from_f64(options.decay) } else { T::ONE });
         }
-        if tape.memory == Memory::LastTwo {
+        if tape.memory == Memory::Last {
             self.add_to_output(tape, tape.steps, options, scratch.keeps.as_ptr(), scratch);
         }
         finite
@@ -416,9 +244,21 @@ impl<T: Real> Job<'_, T> {
     }
 
     /// Pools the states after the last iteration.
-    fn pool(&self, tape: &mut GraphTape<T>, options: &Iterative) {
+    fn pool(&self, tape: &mut GraphTape<T>, options: &Iterative, active: &ActiveSet) {
         let (nodes, width) = (tape.plan.nodes, self.weights.shapes.hidden_row);
         let target = tape.pooled.record_mut(tape.steps - 1);
+        if tape.memory == Memory::Last && options.readout == ConfidenceReadout::Max && tape.steps > 1 {
+            // States only grow, so the old maximum and the nodes that changed tell the new one; where it is, nobody asks.
+            // SAFETY: the record holds one padded row of initialised memory.
+            let pooled = unsafe { std::slice::from_raw_parts_mut(target, width) };
+            for (state, &changed) in tape.hidden.record(tape.steps).chunks_exact(width).zip(active.changed(nodes)) {
+                if changed == 1 {
+                    let pairs = pooled.iter_mut().zip(state);
+                    pairs.for_each(|(most, &value)| *most = if value > *most { value } else { *most });
+                }
+            }
+            return;
+        }
         let source = tape.hidden.record(tape.steps).as_ptr();
         if options.readout == ConfidenceReadout::Max {
             let positions = tape.pooled_positions.record_mut(tape.steps - 1);
@@ -481,20 +321,5 @@ impl<T: Real> Job<'_, T> {
             values.copy_from_slice(&source[row * hidden_row..][..hidden]);
         }
         units
-    }
-}
-
-/// Copies the rows whose numbers are not in the ascending list.
-///
-/// # Safety
-/// Both matrices are `rows x width` and do not overlap.
-unsafe fn copy_other_rows<T: Real>(source: *const T, target: *mut T, rows: usize, width: usize, listed: &[u32]) {
-    let mut start = 0;
-    for end in listed.iter().map(|&row| row as usize).chain([rows]) {
-        // SAFETY: rows `start..end` lie within both matrices.
-        unsafe {
-            std::ptr::copy_nonoverlapping(source.add(start * width), target.add(start * width), (end - start) * width)
-        }
-        start = end + 1;
     }
 }

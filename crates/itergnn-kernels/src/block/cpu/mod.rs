@@ -17,6 +17,7 @@ mod backward;
 mod engine;
 mod forward;
 mod layer_backward;
+mod layer_forward;
 mod packed;
 mod plan;
 mod tape;

@@ -14,8 +14,8 @@ pub(super) const SLAB: usize = 8;
 pub(super) enum Memory {
     /// Every iteration, for the way back.
     Everything,
-    /// The last two.
-    LastTwo,
+    /// Nothing but the last one, which the next overwrites.
+    Last,
 }
 
 /// Records of equal length, one per iteration, in slabs of [`SLAB`].
@@ -36,14 +36,14 @@ impl<T: Plain> History<T> {
     fn place(&self, step: usize) -> (usize, usize) {
         match self.memory {
             Memory::Everything => (step / SLAB, step % SLAB * self.len),
-            Memory::LastTwo => (0, step % 2 * self.len),
+            Memory::Last => (0, 0),
         }
     }
 
     /// Record `step`, writable; a new slab where it is the first of one.
     pub(super) fn record_mut(&mut self, step: usize) -> *mut T {
         let (slab, start) = self.place(step);
-        let records = if self.memory == Memory::Everything { SLAB } else { 2 };
+        let records = if self.memory == Memory::Everything { SLAB } else { 1 };
         while self.slabs.len() <= slab {
             self.slabs.push(Buffer::new(self.len * records));
         }
