@@ -84,6 +84,18 @@ fn run(table: &Table, rule: &impl Halting, graph: &GraphTensors, cap: usize, opt
     run_loop(&Count::default(), table, rule, false, graph, graph.node_attributes(), hidden, cap, options)
 }
 
+/// A table and a batch with one row an element: graphs of one node, or one graph whose node i has attribute i.
+fn elements(confidences: &[Vec<f64>], node_wise: bool) -> (Table, GraphTensors) {
+    let count = confidences.len();
+    let (scope, graph) = if node_wise {
+        let nodes = (0..count).map(|node| node as f64).collect::<Vec<_>>();
+        (Scope::Node, batch(&[count]).with_node_attributes(column(&nodes)))
+    } else {
+        (Scope::Graph, batch(&vec![1; count]))
+    };
+    (Table { scope, confidences: confidences.to_vec() }, graph)
+}
+
 fn iter_rule(decay: f64, normalised: bool, settle: Option<f64>) -> IterRule {
     IterRule { epsilon: 1e-7, decay, normalised, settle }
 }
@@ -130,14 +142,8 @@ proptest! {
     ) {
         let cap = 60;
         let rule = iter_rule(decay, normalised, None);
-        let (scope, graph) = if node_wise {
-            // One graph whose nodes differ: node i has attribute i.
-            let nodes = (0..confidences.len()).map(|node| node as f64).collect::<Vec<_>>();
-            (Scope::Node, batch(&[confidences.len()]).with_node_attributes(column(&nodes)))
-        } else {
-            (Scope::Graph, batch(&vec![1; confidences.len()]))
-        };
-        let output = run(&Table { scope, confidences: confidences.clone() }, &rule, &graph, cap, &RunOptions::inference());
+        let (table, graph) = elements(&confidences, node_wise);
+        let output = run(&table, &rule, &graph, cap, &RunOptions::inference());
         let found = numbers(output.hidden);
         for (element, row) in confidences.iter().enumerate() {
             let weights = weights_by_definition(row, decay, rule.epsilon, cap);
@@ -153,10 +159,10 @@ proptest! {
 
     /// ACT: the weights sum to one at every cap, so a constant state comes back unchanged.
     #[test]
-    fn act_weights_sum_to_one(confidences in confidence_table(), cap in 1_usize..12) {
+    fn act_weights_sum_to_one(confidences in confidence_table(), cap in 1_usize..12, node_wise in any::<bool>()) {
         let rule = ActRule { ponder_cost: 0.1, epsilon: 0.01 };
-        let graph = batch(&vec![1; confidences.len()]);
-        let output = run(&Table { scope: Scope::Graph, confidences: confidences.clone() }, &rule, &graph, cap, &RunOptions::inference());
+        let (table, graph) = elements(&confidences, node_wise);
+        let output = run(&table, &rule, &graph, cap, &RunOptions::inference());
         let mut ponder = 0.0;
         for (element, row) in confidences.iter().enumerate() {
             let (mut total, mut expected) = (0.0, 0.0);
@@ -179,9 +185,8 @@ proptest! {
 
     /// Settling spends all probability: the weights sum to one without decay, and the price is that of what reached the last step.
     #[test]
-    fn settling_spends_everything(confidences in confidence_table(), cap in 1_usize..12) {
-        let graph = batch(&vec![2; confidences.len()]);
-        let table = Table { scope: Scope::Graph, confidences: confidences.clone() };
+    fn settling_spends_everything(confidences in confidence_table(), cap in 1_usize..12, node_wise in any::<bool>()) {
+        let (table, graph) = elements(&confidences, node_wise);
         let output = run(&table, &iter_rule(1.0, false, Some(0.3)), &graph, cap, &RunOptions::training());
         let mut price = 0.0;
         for (element, row) in confidences.iter().enumerate() {
@@ -191,7 +196,7 @@ proptest! {
                 weights[cap - 1] = 1.0 - before;
                 price += 0.3 * (1.0 - before);
             }
-            near(numbers(output.hidden.clone())[2 * element], expected_step(&weights));
+            near(numbers(output.hidden.clone())[element], expected_step(&weights));
         }
         let charged = output.auxiliary_loss.map_or(0.0, |loss| loss.into_scalar::<f64>());
         prop_assert!((charged - price / confidences.len() as f64).abs() < ROUNDING);
