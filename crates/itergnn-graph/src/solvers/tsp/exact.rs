@@ -44,7 +44,8 @@ const ROOT_ASCENT: Schedule =
 /// node limit or stop the answer is always proven.
 ///
 /// # Complexity
-/// Exponential in the worst case. Uniform points in the plane: about a millisecond below 34 cities, 0.1 s at 100.
+/// Exponential in the worst case. Uniform points in the plane: a mean of two milliseconds below 34 cities, a median of
+/// 0.2 s at 100 with single instances of several seconds.
 ///
 /// # Example
 /// ```

@@ -9,12 +9,12 @@ use super::construction::{NeighbourLists, greedy_tour};
 use super::descent::Descent;
 use super::solution::canonical;
 
-/// Kicks per city when the number is not given: reaches the optimum of 19 in 20 uniform instances of 100 cities.
+/// Kicks per city when the number is not given: reached the optimum of 93 in 100 uniform instances of 100 cities.
 const DEFAULT_KICKS_PER_CITY: u32 = 200;
 
 /// At the first kick a tour may be longer by up to this share of its mean edge, in thousandths, and still be the next
-/// one to kick; the share falls to zero at the last. Of 0, 29, 99 and 299 the best or second best at 100, 200 and 1000
-/// uniform cities; at 1000 cities and 200 kicks per city it shortens the tour by 0.28 percent.
+/// one to kick; the share falls to zero at the last. Chosen among 0, 29, 99 and 299 at 200 kicks per city on few
+/// instances: second best on 20 of 100 cities and on 10 of 200, best on 2 of 1000, there 0.28 percent below 0.
 const FIRST_SLACK: i128 = 29;
 
 /// Steps in which the random share of the slack is drawn.
