@@ -7,6 +7,7 @@ use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use itergnn_graph::{Attributes, Graph, GraphBatch};
 use itergnn_nn::layers::{LayerConfig, MessagePassing};
 use itergnn_nn::{GnnConfig, GraphTensors, InitRng, NamedTensor, RunOptions, named_tensors, replace_tensors};
+use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
 
@@ -24,7 +25,7 @@ struct Case {
 
 /// The golden file of one float type.
 pub(crate) struct Golden {
-    bytes: &'static [u8],
+    tensors: BTreeMap<String, NamedTensor>,
     cases: Vec<Case>,
     device: Device,
     tolerance: f64,
@@ -36,7 +37,9 @@ impl Golden {
         let (_, header) = SafeTensors::read_metadata(bytes).unwrap();
         let metadata = header.metadata().clone().unwrap();
         let cases = serde_json::from_str(&metadata["cases"]).unwrap();
-        Self { bytes, cases, device, tolerance }
+        let file = SafeTensors::deserialize(bytes).unwrap();
+        let tensors = file.iter().map(|(name, view)| (name.to_owned(), numbers(&view))).collect();
+        Self { tensors, cases, device, tolerance }
     }
 
     /// Runs every case of a kind and returns how many there were.
@@ -138,17 +141,13 @@ impl Golden {
 
     fn parameters(&self, case: &Case, names: &[String]) -> BTreeMap<String, NamedTensor> {
         let prefix = format!("{}/parameter/", case.name);
-        let file = SafeTensors::deserialize(self.bytes).unwrap();
-        let given: Vec<String> =
-            file.names().iter().filter_map(|name| name.strip_prefix(&prefix)).map(str::to_owned).collect();
-        let mut sorted = given.clone();
-        sorted.sort();
-        assert_eq!(sorted, names, "{}: parameters by name", case.name);
-        let named = |name: String| {
-            let (shape, values) = self.values(&format!("{prefix}{name}"));
-            (name, NamedTensor { shape, values })
-        };
-        given.into_iter().map(named).collect()
+        let given: BTreeMap<String, NamedTensor> = self
+            .tensors
+            .iter()
+            .filter_map(|(name, tensor)| Some((name.strip_prefix(&prefix)?.to_owned(), tensor.clone())))
+            .collect();
+        assert_eq!(given.keys().collect::<Vec<_>>(), names.iter().collect::<Vec<_>>(), "{}: parameters", case.name);
+        given
     }
 
     fn compare_parameter_gradients<M: Module>(&self, case: &Case, module: &M, gradients: &Gradients) {
@@ -185,7 +184,7 @@ impl Golden {
     }
 
     fn has(&self, name: &str) -> bool {
-        SafeTensors::deserialize(self.bytes).unwrap().tensor(name).is_ok()
+        self.tensors.contains_key(name)
     }
 
     fn all_zero(&self, name: &str) -> bool {
@@ -202,23 +201,24 @@ impl Golden {
     }
 
     fn values(&self, name: &str) -> (Vec<usize>, Vec<f64>) {
-        let file = SafeTensors::deserialize(self.bytes).unwrap();
-        let view = file.tensor(name).unwrap_or_else(|_| panic!("{name} is in the golden file"));
-        let values = match view.dtype() {
-            Dtype::F32 => {
-                view.data().as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect()
-            }
-            Dtype::F64 => view.data().as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
-            other => panic!("{name} has type {other:?}"),
-        };
-        (view.shape().to_vec(), values)
+        let tensor = self.tensors.get(name).unwrap_or_else(|| panic!("{name} is in the golden file"));
+        (tensor.shape.clone(), tensor.values.clone())
     }
 
     fn indices(&self, name: &str) -> Vec<u32> {
-        let file = SafeTensors::deserialize(self.bytes).unwrap();
-        let view = file.tensor(name).unwrap();
-        view.data().as_chunks::<4>().0.iter().map(|bytes| i32::from_le_bytes(*bytes) as u32).collect()
+        self.values(name).1.into_iter().map(|index| index as u32).collect()
     }
+}
+
+fn numbers(view: &TensorView<'_>) -> NamedTensor {
+    let quads = || view.data().as_chunks::<4>().0.iter();
+    let values = match view.dtype() {
+        Dtype::F32 => quads().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect(),
+        Dtype::I32 => quads().map(|bytes| f64::from(i32::from_le_bytes(*bytes))).collect(),
+        Dtype::F64 => view.data().as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+        other => panic!("type {other:?}"),
+    };
+    NamedTensor { shape: view.shape().to_vec(), values }
 }
 
 /// Names of the parameters that are learned; running statistics start as they are in both implementations.
