@@ -94,6 +94,9 @@ fn main() {
         "{:<44} {:>15} {:>15} {:>15} {:>15}",
         "ms: least / median", "forward cpu", "backward cpu", "wall 1", "wall 2"
     );
+    for (family, graphs) in &families {
+        println!("{family}: {} nodes, {} edges", graphs.receiver_offsets.len() - 1, graphs.senders.len());
+    }
     let pools: Vec<_> =
         (1..=2).filter_map(|threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok()).collect();
     for (family, graphs, growing) in

@@ -49,7 +49,7 @@ impl<T> OutputGradients<'_, T> {
 pub struct Wanted {
     /// Gradient of the node inputs.
     pub node_inputs: bool,
-    /// Gradient of the edge features. Must be the same in forward and backward: it decides which shortcuts are allowed.
+    /// Gradient of the edge features; messages can then not be shared between edges with equal features.
     pub edge_features: bool,
 }
 

@@ -68,7 +68,7 @@ fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: usize) -> V
 
 /// Runs a block and keeps what [`backward`] needs.
 ///
-/// `wanted` says which gradients will be asked for; it must be the same in both calls.
+/// `wanted` says which gradients [`backward`] will compute.
 ///
 /// # Errors
 /// [`KernelError::Length`], [`KernelError::Batch`] or [`KernelError::Config`] for inputs that do not fit together; [`KernelError::NonFinite`] when a value

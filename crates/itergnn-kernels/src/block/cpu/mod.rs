@@ -13,6 +13,7 @@
 
 mod active;
 mod attention;
+mod attention_backward;
 mod backward;
 mod engine;
 mod forward;

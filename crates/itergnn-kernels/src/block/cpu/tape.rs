@@ -100,3 +100,24 @@ pub struct Tape<T> {
     pub(super) wanted: Wanted,
     pub(super) graphs: Vec<GraphTape<T>>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_stay_where_they_are() {
+        let mut history = History::<f32>::new(3, Memory::Everything);
+        for step in 0..2 * SLAB + 1 {
+            // SAFETY: a record holds three values.
+            unsafe { std::slice::from_raw_parts_mut(history.record_mut(step), 3).fill(step as f32) };
+        }
+        assert!((0..2 * SLAB + 1).all(|step| history.record(step) == [step as f32; 3]));
+    }
+
+    #[test]
+    fn tapes_can_be_kept_by_another_thread() {
+        fn check<X: Send + Sync>() {}
+        check::<Tape<f32>>();
+    }
+}
