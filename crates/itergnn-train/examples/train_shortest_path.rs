@@ -47,6 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     config.data.train = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
     config.optimiser.clip_norm = Some(1.0);
     config.optimiser.schedule = Schedule::Cosine { warm_up_steps: 50, final_factor: 0.0 };
+    config.checkpoint.every_seconds = 2.0;
     let directory = arguments.next().map(PathBuf::from);
     let options = TrainOptions { start: Start::ResumeOrNew, ..TrainOptions::default() };
     let outcome = train(&config, directory.as_deref(), &options, &mut Lines)?;

@@ -106,7 +106,7 @@ pub struct SelectionConfig {
 
 impl Default for SelectionConfig {
     fn default() -> Self {
-        Self { measure: None, cap: Cap::default(), lifted_cap: 300, held_out_from: None, patience: None }
+        Self { measure: None, cap: Cap::default(), lifted_cap: 100, held_out_from: None, patience: None }
     }
 }
 
