@@ -61,12 +61,15 @@ impl GraphModel {
     }
 
     /// Runs the model on a batch.
-    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> ModelOutput {
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the fused engine is asked for and cannot run a block.
+    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         let input = graph.node_attributes();
         let mut hidden = self.embedding.forward(input.clone());
         let mut blocks = Vec::with_capacity(self.blocks.len());
         for block in &self.blocks {
-            let output = block.forward(graph, input.clone(), hidden, options);
+            let output = block.forward(graph, input.clone(), hidden, options)?;
             hidden = output.hidden.clone();
             blocks.push(output);
         }
@@ -75,7 +78,7 @@ impl GraphModel {
         } else {
             self.head.forward(self.readout.forward(graph, input, hidden.clone()))
         };
-        ModelOutput { values, hidden: Some(hidden), auxiliary_loss: total_charge(&blocks), blocks }
+        Ok(ModelOutput { values, hidden: Some(hidden), auxiliary_loss: total_charge(&blocks), blocks })
     }
 }
 

@@ -156,7 +156,10 @@ impl JumpingKnowledgeModel {
     }
 
     /// Class scores of every graph.
-    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> ModelOutput {
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the fused engine is asked for; it does not run these layers.
+    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         let input = graph.node_attributes();
         let mut hidden = match &self.embedding {
             Some(embedding) => embedding.forward(input.clone()),
@@ -171,7 +174,7 @@ impl JumpingKnowledgeModel {
         // An iterated block reads its own state only: an input of width 0.
         let nothing = Tensor::zeros([graph.nodes(), 0], (&input.device(), input.dtype()));
         for block in &self.iterated {
-            let output = block.forward(graph, nothing.clone(), hidden, options);
+            let output = block.forward(graph, nothing.clone(), hidden, options)?;
             hidden = output.hidden.clone();
             states.push(hidden.clone());
             outputs.push(output);
@@ -183,7 +186,7 @@ impl JumpingKnowledgeModel {
             if options.mode == Mode::Training { dropout(scores, self.dropout, &mut generator) } else { scores }
         });
         let values = votes.reduce(|total, vote| total + vote).expect("the input votes");
-        ModelOutput { values, hidden: Some(hidden), auxiliary_loss: total_charge(&outputs), blocks: outputs }
+        Ok(ModelOutput { values, hidden: Some(hidden), auxiliary_loss: total_charge(&outputs), blocks: outputs })
     }
 }
 

@@ -93,8 +93,8 @@ impl GnnModel {
     pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         let graph = &self.checked(graph)?;
         match &self.network {
-            Network::Graph(model) => Ok(model.forward(graph, options)),
-            Network::JumpingKnowledge(model) => Ok(model.forward(graph, options)),
+            Network::Graph(model) => model.forward(graph, options),
+            Network::JumpingKnowledge(model) => model.forward(graph, options),
             Network::Grid(_) => Err(Error::Graph("this model takes images, not graphs".to_owned())),
         }
     }

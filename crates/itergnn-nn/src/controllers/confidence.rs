@@ -37,6 +37,11 @@ impl Confidence {
     pub fn new(readout: Option<Readout>, linear: Linear, scale_free: bool) -> Self {
         Self { readout, linear, scale_free }
     }
+
+    /// The map from features to the logit.
+    pub(super) fn linear(&self) -> &Linear {
+        &self.linear
+    }
 }
 
 impl StoppingCriterion for Confidence {

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::run_loop::TRAINING_CAP;
+use super::run_loop::{SAFETY_CAP, TRAINING_CAP};
+use super::{Mode, RunOptions};
 use crate::readout::ReadoutKind;
 
 /// What has a confidence of its own.
@@ -158,6 +159,37 @@ impl Default for ActConfig {
             inference_cap: None,
         }
     }
+}
+
+impl SharedConfig {
+    /// How often the layer runs.
+    pub(crate) fn most_steps(&self, options: &RunOptions) -> usize {
+        options.cap.unwrap_or(match (options.mode, self.inference_steps) {
+            (Mode::Inference, Some(steps)) => steps,
+            _ => self.steps,
+        })
+    }
+}
+
+impl IterConfig {
+    /// How often the layer runs at most.
+    pub(crate) fn most_steps(&self, options: &RunOptions) -> usize {
+        cap(options, self.training_cap, self.inference_cap)
+    }
+}
+
+impl ActConfig {
+    /// How often the layer runs at most.
+    pub(crate) fn most_steps(&self, options: &RunOptions) -> usize {
+        cap(options, self.training_cap, self.inference_cap)
+    }
+}
+
+fn cap(options: &RunOptions, training: usize, inference: Option<usize>) -> usize {
+    options.cap.unwrap_or(match options.mode {
+        Mode::Training => training,
+        Mode::Inference => inference.unwrap_or(SAFETY_CAP),
+    })
 }
 
 impl ControllerConfig {

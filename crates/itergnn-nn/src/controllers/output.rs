@@ -3,6 +3,7 @@
 use burn::tensor::Tensor;
 
 use super::{Scope, Trace};
+use crate::fused::{Engine, EngineUse};
 
 /// Why a model is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,17 +32,19 @@ pub struct RunOptions {
     pub trace: bool,
     /// Seed of what a training pass draws (dropout); give every pass its own.
     pub seed: u64,
+    /// Which engine runs the blocks.
+    pub engine: Engine,
 }
 
 impl RunOptions {
     /// For a forward pass that will be differentiated.
     pub fn training() -> Self {
-        Self { mode: Mode::Training, cap: None, trace: false, seed: 0 }
+        Self { mode: Mode::Training, cap: None, trace: false, seed: 0, engine: Engine::Auto }
     }
 
     /// For predictions.
     pub fn inference() -> Self {
-        Self { mode: Mode::Inference, cap: None, trace: false, seed: 0 }
+        Self { mode: Mode::Inference, cap: None, trace: false, seed: 0, engine: Engine::Auto }
     }
 
     /// With at most `cap` steps.
@@ -55,6 +58,13 @@ impl RunOptions {
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// With this engine.
+    #[must_use]
+    pub fn with_engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
         self
     }
 
@@ -87,4 +97,6 @@ pub struct ControllerOutput {
     pub auxiliary_loss: Option<Tensor<1>>,
     /// Every step, if asked for.
     pub trace: Option<Trace>,
+    /// Which engine ran, and what went wrong in it.
+    pub engine: EngineUse,
 }

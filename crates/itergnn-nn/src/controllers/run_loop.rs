@@ -4,6 +4,7 @@ use burn::tensor::{Bool, Int, Tensor, TensorData};
 
 use super::trace::{host_values, largest_change};
 use super::{ControllerOutput, Halting, Mode, RunOptions, Scope, StoppingCriterion, Trace, TraceStep};
+use crate::fused::EngineUse;
 use crate::{GraphTensors, MessagePassing};
 
 /// Most steps in training unless configured otherwise (the paper's number).
@@ -87,6 +88,7 @@ pub fn run_loop(
         // Not div_scalar: the gradient of Burn 0.22.1 for it goes through an f32 reciprocal (an error of 1e-8 in f64).
         auxiliary_loss: charges.map(|total| total.mul_scalar(1.0 / elements as f64)),
         trace,
+        engine: EngineUse::plain(),
     }
 }
 

@@ -4,26 +4,31 @@ use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::trace::largest_change;
-use super::{ControllerOutput, Mode, RunOptions, Scope, SharedConfig, Trace, TraceStep};
-use crate::{GraphTensors, Layer, MessagePassing};
+use super::{ControllerOutput, RunOptions, Scope, SharedConfig, Trace, TraceStep};
+use crate::fused::EngineUse;
+use crate::{BlockConfig, GraphTensors, Layer, MessagePassing};
 
 /// `stack(L)`: h^k = layer_k(h^(k-1)), every layer with its own weights.
 #[derive(Module, Debug)]
 pub struct Stack {
-    layers: Vec<Layer>,
+    pub(super) layers: Vec<Layer>,
+    #[module(skip)]
+    pub(super) block: BlockConfig,
 }
 
 /// `shared(L)`: h^k = layer(h^(k-1)), one layer repeated.
 #[derive(Module, Debug)]
 pub struct Shared {
-    layer: Layer,
+    pub(super) layer: Layer,
     #[module(skip)]
     config: SharedConfig,
+    #[module(skip)]
+    pub(super) block: BlockConfig,
 }
 
 impl Stack {
-    pub(super) fn new(layers: Vec<Layer>) -> Self {
-        Self { layers }
+    pub(super) fn new(layers: Vec<Layer>, block: BlockConfig) -> Self {
+        Self { layers, block }
     }
 
     pub(super) fn forward(
@@ -38,8 +43,8 @@ impl Stack {
 }
 
 impl Shared {
-    pub(super) fn new(layer: Layer, config: SharedConfig) -> Self {
-        Self { layer, config }
+    pub(super) fn new(layer: Layer, config: SharedConfig, block: BlockConfig) -> Self {
+        Self { layer, config, block }
     }
 
     pub(super) fn forward(
@@ -49,11 +54,7 @@ impl Shared {
         hidden: Tensor<2>,
         options: &RunOptions,
     ) -> ControllerOutput {
-        let configured = match (options.mode, self.config.inference_steps) {
-            (Mode::Inference, Some(steps)) => steps,
-            _ => self.config.steps,
-        };
-        let steps = options.cap.unwrap_or(configured);
+        let steps = self.config.most_steps(options);
         apply_in_turn(std::iter::repeat_n(&self.layer, steps), graph, input, hidden, options)
     }
 }
@@ -93,5 +94,6 @@ fn apply_in_turn<'a>(
         capped: vec![false; graphs],
         auxiliary_loss: None,
         trace,
+        engine: EngineUse::plain(),
     }
 }

@@ -1,0 +1,216 @@
+//! One run of the kernels: what they are told and what they leave behind.
+
+use std::any::Any;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use itergnn_kernels::block::{
+    self as kernel, BatchView, BlockConfig, BlockGradients, BlockInputs, BlockOutput, OutputGradients, Tape, Wanted,
+};
+use itergnn_kernels::{KernelError, Real};
+
+use super::confidences::last_confidences;
+use super::fault::{Fault, FaultLog};
+use super::recovery::graph_by_graph;
+use crate::GraphStructure;
+
+/// A block on a batch, without its numbers. A clone speaks of the same run.
+///
+/// Tensors go through the framework; everything else (who sends to whom, which step was the last, what the way back needs) goes through this.
+#[derive(Debug, Clone)]
+pub(super) struct BlockCall {
+    run: Arc<Run>,
+    recording: Option<Wanted>,
+}
+
+#[derive(Debug)]
+struct Run {
+    config: BlockConfig,
+    engine: kernel::Engine,
+    structure: GraphStructure,
+    faults: FaultLog,
+    outcome: Mutex<Option<Result<Outcome, KernelError>>>,
+    /// A [`Kept`] of the float type of the tensors.
+    kept: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+/// What the way back needs, beside the tensors.
+struct Kept<T> {
+    output: BlockOutput<T>,
+    tape: Tape<T>,
+}
+
+/// What is known of every graph (or node) after a run.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Outcome {
+    pub(super) steps: Vec<usize>,
+    pub(super) confidences: Vec<f64>,
+    pub(super) remaining: Vec<f64>,
+    pub(super) capped: Vec<bool>,
+}
+
+/// The numbers of a block, row-major.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Numbers<'a, T> {
+    /// `[nodes, input width]`.
+    pub(super) input: &'a [T],
+    /// `[nodes, hidden width]`.
+    pub(super) hidden: &'a [T],
+    /// `[edges, edge width]`.
+    pub(super) edges: &'a [T],
+    /// Laid out by [`ParameterLayout`](kernel::ParameterLayout).
+    pub(super) parameters: &'a [T],
+}
+
+impl BlockCall {
+    /// A run that is still to be made.
+    ///
+    /// # Errors
+    /// If the environment asks for an instruction set that there is not.
+    pub(super) fn new(config: BlockConfig, structure: GraphStructure) -> Result<Self, KernelError> {
+        let run = Run {
+            config,
+            engine: kernel::Engine::new()?,
+            structure,
+            faults: FaultLog::default(),
+            outcome: Mutex::default(),
+            kept: Mutex::default(),
+        };
+        Ok(Self { run: Arc::new(run), recording: None })
+    }
+
+    /// The same run, keeping what [`backward`](Self::backward) needs.
+    pub(super) fn recording(&self, wanted: Wanted) -> Self {
+        Self { run: self.run.clone(), recording: Some(wanted) }
+    }
+
+    /// Values of the output that are node states, `[nodes, hidden width]`; the rest of [`forward`](Self::forward)'s result is unspent probability.
+    pub(super) fn state_values(&self) -> usize {
+        self.run.structure.incoming().len() * self.run.config.hidden_width
+    }
+
+    /// Whether the unspent probability of every graph (or node) is part of the output.
+    fn gives_unspent(&self) -> bool {
+        self.run.config.iterative().is_some_and(|iterative| iterative.settle)
+    }
+
+    /// What went wrong so far; the log is shared.
+    pub(super) fn faults(&self) -> FaultLog {
+        self.run.faults.clone()
+    }
+
+    /// What the run left behind.
+    ///
+    /// # Errors
+    /// What the kernels refused; overflow is not refused but logged in [`faults`](Self::faults).
+    ///
+    /// # Panics
+    /// If there was no run.
+    pub(super) fn outcome(&self) -> Result<Outcome, KernelError> {
+        lock(&self.run.outcome).take().expect("the operation was run and nobody asked before")
+    }
+
+    /// Runs the block: the states in the end and, with `settle`, the unspent probabilities behind them.
+    pub(super) fn forward<T: Real>(&self, numbers: Numbers<'_, T>) -> Vec<T> {
+        let inputs = self.inputs(numbers);
+        let (outcome, values) = match self.compute(&inputs) {
+            Ok((output, tape)) => {
+                let outcome = self.outcome_of(&inputs, &output);
+                (Ok(outcome), self.values(output, tape))
+            }
+            Err(error) => (Err(error), vec![T::from_f64(f64::NAN); self.state_values()]),
+        };
+        *lock(&self.run.outcome) = Some(outcome);
+        values
+    }
+
+    /// The output and, when recording, the tape; none where a value overflowed, since there is nothing to differentiate.
+    fn compute<T: Real>(&self, inputs: &BlockInputs<'_, T>) -> Result<(BlockOutput<T>, Option<Tape<T>>), KernelError> {
+        let Run { config, engine, faults, .. } = &*self.run;
+        let run = match self.recording {
+            Some(wanted) => kernel::forward(*engine, config, inputs, wanted).map(|(output, tape)| (output, Some(tape))),
+            None => kernel::infer(*engine, config, inputs).map(|output| (output, None)),
+        };
+        match run {
+            Err(KernelError::NonFinite { .. }) => Ok((graph_by_graph(*engine, config, inputs, faults)?, None)),
+            other => other,
+        }
+    }
+
+    fn outcome_of<T: Real>(&self, inputs: &BlockInputs<'_, T>, output: &BlockOutput<T>) -> Outcome {
+        Outcome {
+            steps: output.iterations.iter().map(|&steps| steps as usize).collect(),
+            confidences: last_confidences(&self.run.config, inputs, output),
+            remaining: output.remaining.iter().map(|remaining| remaining.to_f64()).collect(),
+            capped: output.capped.clone(),
+        }
+    }
+
+    /// The numbers that leave the operation; what the way back needs stays.
+    fn values<T: Real>(&self, mut output: BlockOutput<T>, tape: Option<Tape<T>>) -> Vec<T> {
+        let unspent = if self.gives_unspent() { output.unspent.as_slice() } else { &[] };
+        let Some(tape) = tape else {
+            let mut values = output.output;
+            values.extend_from_slice(unspent);
+            return values;
+        };
+        let mut values = Vec::with_capacity(output.output.len() + unspent.len());
+        values.extend_from_slice(&output.output);
+        values.extend_from_slice(unspent);
+        // The way back does not read it.
+        output.last_hidden = Vec::new();
+        *lock(&self.run.kept) = Some(Box::new(Kept { output, tape }));
+        values
+    }
+
+    /// All gradients, from the gradient of what [`forward`](Self::forward) returned; NaN throughout where they, or the values before, are not finite.
+    ///
+    /// # Panics
+    /// If the numbers are not those of a run that was recording.
+    pub(super) fn backward<T: Real>(&self, numbers: Numbers<'_, T>, gradient: &[T]) -> BlockGradients<T> {
+        let inputs = self.inputs(numbers);
+        let kept = lock(&self.run.kept);
+        let Some(kept) = kept.as_ref().map(|kept| kept.downcast_ref::<Kept<T>>().expect("one float type a run")) else {
+            return undefined(&numbers);
+        };
+        let (output, unspent) = gradient.split_at(self.state_values());
+        let gradients = OutputGradients { output, unspent: self.gives_unspent().then_some(unspent) };
+        match kernel::backward(self.run.engine, &inputs, &kept.output, &kept.tape, &gradients)
+            .map_err(Fault::from_kernel)
+        {
+            Ok(gradients) => gradients,
+            Err(Ok(fault)) => {
+                self.run.faults.push(fault);
+                undefined(&numbers)
+            }
+            Err(Err(error)) => panic!("the gradient belongs to the run: {error}"),
+        }
+    }
+
+    fn inputs<'a, T>(&'a self, numbers: Numbers<'a, T>) -> BlockInputs<'a, T> {
+        let structure = &self.run.structure;
+        let batch = BatchView {
+            node_offsets: structure.node_segments().offsets(),
+            edge_offsets: structure.edge_segments().offsets(),
+            senders: structure.senders(),
+            receiver_offsets: structure.incoming().offsets(),
+        };
+        let Numbers { input, hidden, edges, parameters } = numbers;
+        BlockInputs { batch, node_inputs: input, hidden, edge_features: edges, parameters }
+    }
+}
+
+/// Gradients that no optimiser will mistake for numbers.
+fn undefined<T: Real>(numbers: &Numbers<'_, T>) -> BlockGradients<T> {
+    let like = |values: &[T]| vec![T::from_f64(f64::NAN); values.len()];
+    BlockGradients {
+        parameters: like(numbers.parameters),
+        hidden: like(numbers.hidden),
+        node_inputs: like(numbers.input),
+        edge_features: like(numbers.edges),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // A thread that panicked while it held the lock left the whole old value or the whole new one.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
