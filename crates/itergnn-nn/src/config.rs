@@ -7,6 +7,7 @@ use crate::controllers::ControllerConfig;
 use crate::grid_model::GridModelConfig;
 use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{LayerConfig, LayerKind};
+use crate::max_plus::MaxPlusConfig;
 use crate::mlp::MlpConfig;
 use crate::readout::ReadoutKind;
 use crate::{Error, GnnModel, InitRng};
@@ -107,6 +108,8 @@ pub enum GnnConfig {
     JumpingKnowledge(JumpingKnowledgeConfig),
     /// A convolutional network on images.
     Grid(GridModelConfig),
+    /// Waves that travel by addition and maximum, for path problems.
+    MaxPlus(MaxPlusConfig),
 }
 
 impl GnnConfig {
@@ -119,6 +122,7 @@ impl GnnConfig {
             Self::Graph(config) => config.validate(),
             Self::JumpingKnowledge(config) => config.validate(),
             Self::Grid(config) => config.validate(),
+            Self::MaxPlus(config) => config.validate(),
         }
     }
 
@@ -136,6 +140,7 @@ impl GnnConfig {
             Self::Graph(config) => config.node_width,
             Self::JumpingKnowledge(config) => config.node_width,
             Self::Grid(config) => config.channels,
+            Self::MaxPlus(config) => config.node_width,
         }
     }
 
@@ -144,6 +149,7 @@ impl GnnConfig {
         match self {
             Self::Graph(config) => config.edge_width,
             Self::JumpingKnowledge(_) | Self::Grid(_) => 0,
+            Self::MaxPlus(_) => 1,
         }
     }
 
@@ -153,6 +159,7 @@ impl GnnConfig {
             Self::Graph(config) => config.output_width,
             Self::JumpingKnowledge(config) => config.output_width,
             Self::Grid(config) => config.output_width,
+            Self::MaxPlus(config) => config.output_width,
         }
     }
 }

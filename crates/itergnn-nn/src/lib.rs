@@ -6,6 +6,7 @@
 //! - [`layers`] are one step of message passing; [`homogeneous`] is the prior that makes them scale with their input.
 //! - [`controllers`] compose layers: a stack, a shared layer, or a loop that learns when to stop.
 //! - [`GnnModel`] is a whole model, made of a [`GnnConfig`]; [`preset`] knows the paper's models by name.
+//! - [`max_plus`] is another architecture, for path problems, whose answers are exact at any size.
 //! - [`store`] keeps a model in one file; `import` (a feature, on by default) reads checkpoints of the authors' code.
 //!
 //! ```
@@ -39,6 +40,7 @@ pub mod import;
 mod init;
 mod jumping_knowledge;
 pub mod layers;
+pub mod max_plus;
 mod mlp;
 mod model;
 mod named_tensors;
@@ -64,6 +66,7 @@ pub use homogeneous::{HomoMlp, NormWrapped, homogenise};
 pub use init::InitRng;
 pub use jumping_knowledge::{JumpingKnowledgeConfig, JumpingKnowledgeModel};
 pub use layers::{Layer, LayerConfig, LayerKind, MessagePassing};
+pub use max_plus::{MaxPlusConfig, MaxPlusModel};
 pub use mlp::{Mlp, MlpConfig};
 pub use model::{GnnModel, Network, Prediction};
 pub use named_tensors::{NamedTensor, named_tensors, replace_tensors};

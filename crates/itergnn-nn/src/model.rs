@@ -8,6 +8,7 @@ use crate::controllers::{RunOptions, Trace};
 use crate::graph_model::{GraphModel, ModelOutput};
 use crate::grid_model::GridModel;
 use crate::jumping_knowledge::JumpingKnowledgeModel;
+use crate::max_plus::{MaxPlusModel, Refit};
 use crate::{Error, GraphTensors, InitRng};
 
 /// A model with its configuration.
@@ -35,8 +36,10 @@ pub struct GnnModel {
     config: GnnConfig,
 }
 
-/// The three architectures.
+/// The architectures.
 #[derive(Module, Debug)]
+// A model has one network, so a kilobyte that small ones do not use is nothing to save.
+#[allow(clippy::large_enum_variant)]
 pub enum Network {
     /// Embedding, controllers, readout, head.
     Graph(GraphModel),
@@ -44,6 +47,8 @@ pub enum Network {
     JumpingKnowledge(JumpingKnowledgeModel),
     /// A convolutional network on images.
     Grid(GridModel),
+    /// Waves that travel by addition and maximum.
+    MaxPlus(MaxPlusModel),
 }
 
 /// What a model predicts, on the host.
@@ -72,6 +77,7 @@ impl GnnModel {
                 Network::JumpingKnowledge(JumpingKnowledgeModel::new(config, device, rng)?)
             }
             GnnConfig::Grid(config) => Network::Grid(GridModel::new(config, device, rng)?),
+            GnnConfig::MaxPlus(config) => Network::MaxPlus(MaxPlusModel::new(config, device, rng)?),
         };
         Ok(Self { network, config })
     }
@@ -95,7 +101,38 @@ impl GnnModel {
         match &self.network {
             Network::Graph(model) => model.forward(graph, options),
             Network::JumpingKnowledge(model) => model.forward(graph, options),
+            Network::MaxPlus(model) => model.forward(graph, options),
             Network::Grid(_) => Err(Error::Graph("this model takes images, not graphs".to_owned())),
+        }
+    }
+
+    /// The model as it should be when `fraction` of its training is done, to be asked for before every step. Only max-plus models change; see
+    /// [`MaxPlusModel::at_progress`].
+    #[must_use]
+    pub fn at_progress(self, fraction: f64) -> Self {
+        match self.network {
+            Network::MaxPlus(model) => Self { network: Network::MaxPlus(model.at_progress(fraction)), ..self },
+            network => Self { network, ..self },
+        }
+    }
+
+    /// Whether training ends with [`GnnModel::finish`]; what comes before it is not a result then.
+    pub fn needs_finish(&self) -> bool {
+        matches!(self.network, Network::MaxPlus(_))
+    }
+
+    /// The model at the end of its training, cleaned with training samples. Only max-plus models change; see [`MaxPlusModel::finish`].
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the samples do not fit the model.
+    pub fn finish(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Option<Refit>), Error> {
+        let graph = self.checked(graph)?;
+        match self.network {
+            Network::MaxPlus(model) => {
+                let (model, refit) = model.finish(&graph, targets)?;
+                Ok((Self { network: Network::MaxPlus(model), ..self }, Some(refit)))
+            }
+            network => Ok((Self { network, ..self }, None)),
         }
     }
 
@@ -150,15 +187,19 @@ impl GnnModel {
             Err(Error::Graph(format!("{what} attributes of width {found}, the model expects {expected}")))
         };
         check("node", graph.node_attributes().dims()[1], self.config.node_width())?;
-        let GnnConfig::Graph(config) = &self.config else { return Ok(graph.clone()) };
+        let reads_edges = match &self.config {
+            GnnConfig::Graph(config) => config.reads_edges(),
+            GnnConfig::MaxPlus(_) => true,
+            GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => return Ok(graph.clone()),
+        };
         if graph.edges() == 0 {
             // A graph without edges cannot say how wide their attributes would be.
             let nodes = graph.node_attributes();
-            let none = Tensor::zeros([0, config.edge_width], (&nodes.device(), nodes.dtype()));
+            let none = Tensor::zeros([0, self.config.edge_width()], (&nodes.device(), nodes.dtype()));
             return Ok(graph.clone().with_edge_attributes(none));
         }
-        if config.reads_edges() {
-            check("edge", graph.edge_attributes().dims()[1], config.edge_width)?;
+        if reads_edges {
+            check("edge", graph.edge_attributes().dims()[1], self.config.edge_width())?;
         }
         Ok(graph.clone())
     }

@@ -7,10 +7,11 @@ use crate::controllers::{ControllerConfig, TRAINING_CAP};
 use crate::grid_model::GridModelConfig;
 use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{Aggregation, LayerConfig, LayerKind};
+use crate::max_plus::MaxPlusConfig;
 use crate::readout::ReadoutKind;
 
 /// The names [`preset`] knows.
-pub const PRESETS: [&str; 15] = [
+pub const PRESETS: [&str; 17] = [
     "gcn",
     "gat",
     "gin",
@@ -19,11 +20,13 @@ pub const PRESETS: [&str; 15] = [
     "homo-path",
     "iter-path",
     "iter-homo-path",
+    "iter-homo-path-settle",
     "iter-homo-path-paper",
     "act-homo-path",
     "shared-homo-path",
     "iter-homo-gat",
     "iter-homo-gcn",
+    "max-plus",
     "pointnet",
     "cnn",
 ];
@@ -72,21 +75,26 @@ impl TaskWidths {
     }
 }
 
+/// Length of a path between two marked nodes: (source, target, other), a weight an edge, a number a graph.
+const PATH_LENGTH: TaskWidths = TaskWidths { node_width: 3, edge_width: 1, output_width: 1, readout: ReadoutKind::Max };
+
 /// The model of that name for a task.
 ///
 /// | name | layer | prior | controller |
 /// |---|---|---|---|
 /// | `gcn`, `gat` | the same, LeakyReLU after each | none | stack of 30 |
 /// | `path`, `homo-path` | path-sim, maximum | none, full | stack of 30 |
-/// | `iter-path`, `iter-homo-path` | path-sim, maximum | none, full | iter-decay, normalised, settle(0.3) |
+/// | `iter-path`, `iter-homo-path-settle` | path-sim, maximum | none, full | iter-decay, normalised, settle(0.3) |
+/// | `max-plus` | [`max_plus`](crate::max_plus) | | its own |
+/// | `iter-homo-path` | `max-plus` for path lengths, `iter-homo-path-settle` for all else | | |
 /// | `iter-homo-path-paper` | path, attention | full | iter-decay as the paper has it |
 /// | `act-homo-path`, `shared-homo-path` | path-sim, maximum | full | act(0.01), shared(30) |
-/// | `iter-homo-gat`, `iter-homo-gcn` | the same, LeakyReLU after each | full | as `iter-homo-path` |
+/// | `iter-homo-gat`, `iter-homo-gcn` | the same, LeakyReLU after each | full | as `iter-homo-path-settle` |
 /// | `pointnet` | pointnet | none | stack of 1 |
 /// | `gin`, `iter-gin` | GIN classifier with jumping knowledge | | once, iter-decay of at most 10 steps |
 /// | `cnn` | 5 convolutions of kernel 3 | | |
 ///
-/// The path layers aggregate by maximum as the authors' code does; [`GraphModelConfig::with_layer`] changes that, and
+/// A path length is what a task with three classes of nodes, one weight an edge and one number a graph asks for. The path layers aggregate by maximum as the authors' code does; [`GraphModelConfig::with_layer`] changes that, and
 /// [`GraphModelConfig::with_controller`] and [`GraphModelConfig::with_prior`] the rest.
 ///
 /// # Errors
@@ -114,7 +122,9 @@ pub fn preset(name: &str, task: &TaskWidths) -> Result<GnnConfig, Error> {
         "path" => (path, Prior::None, stack()),
         "homo-path" => (path, Prior::Full, stack()),
         "iter-path" => (path, Prior::None, improved()),
-        "iter-homo-path" => (path, Prior::Full, improved()),
+        "max-plus" => return Ok(GnnConfig::MaxPlus(max_plus(task))),
+        "iter-homo-path" if *task == PATH_LENGTH => return Ok(GnnConfig::MaxPlus(max_plus(task))),
+        "iter-homo-path" | "iter-homo-path-settle" => (path, Prior::Full, improved()),
         "iter-homo-path-paper" => {
             ((LayerKind::Path, Aggregation::Attention), Prior::Full, ControllerConfig::iter_decay())
         }
@@ -136,6 +146,10 @@ pub fn preset(name: &str, task: &TaskWidths) -> Result<GnnConfig, Error> {
         _ => return Err(unknown(name)),
     };
     Ok(GnnConfig::Graph(GraphModelConfig::new(task, prior, layer.0, layer.1, controller)))
+}
+
+fn max_plus(task: &TaskWidths) -> MaxPlusConfig {
+    MaxPlusConfig { readout: task.readout, ..MaxPlusConfig::new(task.node_width, task.output_width) }
 }
 
 fn gin(iterated: bool, task: &TaskWidths) -> JumpingKnowledgeConfig {

@@ -22,6 +22,10 @@ fn small(name: &str) -> GnnModel {
             config.hidden_width = 6;
             GnnConfig::Grid(config)
         }
+        GnnConfig::MaxPlus(mut config) => {
+            config.channels = 6;
+            GnnConfig::MaxPlus(config)
+        }
     };
     config.init(&Device::flex(), &mut InitRng::new(5)).unwrap()
 }

@@ -11,6 +11,9 @@ use crate::TrainError;
 
 /// A preset and what is different about it.
 ///
+/// `iter-homo-path` with a change to layer, aggregation, prior, blocks, readout or controller is `iter-homo-path-settle` with that change, since max-plus models
+/// have none of these; their channels are the hidden width.
+///
 /// What is not given is the preset's, except where the task wants something else: component counting has two blocks, one confidence a node and prior
 /// `core` instead of `full`.
 ///
@@ -89,11 +92,24 @@ impl ModelConfig {
                 widths.output_width *= 2;
             }
         }
-        let config = match preset(&self.name, &widths)? {
+        let config = match preset(self.preset_name(), &widths)? {
             GnnConfig::Graph(config) => GnnConfig::Graph(self.change(config, shape.task)),
             GnnConfig::Grid(_) => {
                 let why = format!("`{}` takes images, and the samples are graphs", self.name);
                 return Err(TrainError::ModelMismatch { task: shape.task, why });
+            }
+            GnnConfig::MaxPlus(mut config) => {
+                self.refuse_block_changes()?;
+                if self.blocks.is_some() || self.controller.is_some() {
+                    let field = if self.blocks.is_some() { "model.blocks" } else { "model.controller" };
+                    return Err(TrainError::config(field, format!("`{}` does not take it", self.name)));
+                }
+                if shape.node_level || shape.classes.is_some() {
+                    let why = format!("`{}` predicts numbers of graphs", self.name);
+                    return Err(TrainError::ModelMismatch { task: shape.task, why });
+                }
+                config.channels = self.hidden_width.unwrap_or(config.channels);
+                GnnConfig::MaxPlus(config)
             }
             GnnConfig::JumpingKnowledge(mut config) => {
                 self.refuse_block_changes()?;
@@ -105,6 +121,17 @@ impl ModelConfig {
         };
         config.validate()?;
         Ok(config)
+    }
+
+    /// Changes to layers or controllers are changes to the recipe that has some.
+    fn preset_name(&self) -> &str {
+        let changes_blocks = self.layer.is_some()
+            || self.aggregation.is_some()
+            || self.prior.is_some()
+            || self.blocks.is_some()
+            || self.readout.is_some()
+            || self.controller.is_some();
+        if self.name == "iter-homo-path" && changes_blocks { "iter-homo-path-settle" } else { &self.name }
     }
 
     fn change(&self, mut config: GraphModelConfig, task: Task) -> GraphModelConfig {

@@ -65,6 +65,7 @@ impl ModelPredictor {
             GnnConfig::Graph(config) => config.hidden_width,
             GnnConfig::JumpingKnowledge(config) => config.hidden_width,
             GnnConfig::Grid(config) => config.hidden_width,
+            GnnConfig::MaxPlus(config) => config.channels,
         };
         Self { model: model.valid(), device: device.clone().without_autodiff(), hidden_width }
     }

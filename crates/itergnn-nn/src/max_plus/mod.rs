@@ -1,0 +1,29 @@
+//! A model for path problems whose messages are sums and maxima: what it learns on small graphs is exact on large ones.
+//!
+//! The message of the paper's layers has a learned gain, and a gain that is only nearly 1 is useless after thousands of steps. Here the gain of a state on
+//! the way is 1 by construction; only what an edge adds to it is learned. [`MaxPlusModel`] has the formulas. The price is generality: it can
+//! express maxima over nodes of non-negative combinations of shortest distances from classes of nodes, read at a learned moment, and nothing else.
+//!
+//! | file | what |
+//! |---|---|
+//! | `config` | the settings |
+//! | `model` | parameters and the schedule of training |
+//! | `training` | the forward pass as tensor operations |
+//! | `rule` | the numbers of a trained model, on the host |
+//! | `inference` | one graph at a time, only where something changes |
+//! | `refit` | what follows training: terms that do nothing are removed, the head is fitted |
+//! | `snap` | slopes near whole numbers become whole |
+//! | `least_squares` | a handful of unknowns in double precision |
+
+mod config;
+mod inference;
+mod least_squares;
+mod model;
+mod refit;
+mod rule;
+mod snap;
+mod training;
+
+pub use config::MaxPlusConfig;
+pub use model::MaxPlusModel;
+pub use refit::Refit;

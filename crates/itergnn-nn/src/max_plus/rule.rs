@@ -1,0 +1,144 @@
+//! The numbers of a model as its formulas use them, on the host.
+
+use super::model::{FLOOR, MaxPlusModel, host};
+use crate::{GraphTensors, ReadoutKind};
+
+/// A graph is done when no more than this probability is left.
+pub(super) const EPSILON: f64 = 1e-7;
+
+/// A hard confidence is `clip((1 + 2 STRETCH) sigmoid - STRETCH, 0, 1)`: exactly 0 and 1 beyond a logit of 3.
+pub(super) const STRETCH: f64 = 0.05;
+
+/// A model that only predicts: rows of numbers in double precision, channels that no prediction depends on left out.
+#[derive(Debug, Clone)]
+pub(super) struct Rule {
+    pub(super) classes: usize,
+    pub(super) channels: usize,
+    /// `[classes, channels]`.
+    pub(super) start: Vec<f64>,
+    /// What a unit of weight adds to each channel.
+    pub(super) rates: Vec<f64>,
+    /// The first channel that travels against the edges.
+    pub(super) first_against: usize,
+    /// `[heads, channels]`, not negative.
+    pub(super) read: Vec<f64>,
+    /// `[heads, outputs]`.
+    pub(super) head: Vec<f64>,
+    pub(super) outputs: usize,
+    pub(super) readout: ReadoutKind,
+    /// `[confidence heads, channels]`, not negative, zero for drifting channels.
+    pub(super) confidence_read: Vec<f64>,
+    pub(super) confidence_weight: Vec<f64>,
+    pub(super) bias: f64,
+    /// What the logit loses while anything changes.
+    pub(super) changed: f64,
+    pub(super) gain: f64,
+    pub(super) hard: bool,
+}
+
+impl Rule {
+    /// The rule of a model, with the channels that matter.
+    pub(super) fn read(model: &MaxPlusModel) -> Self {
+        let whole = Self::whole(model);
+        if whole.changed != 0.0 {
+            // Whether anything changed is a question about all channels.
+            return whole;
+        }
+        let used = |rows: &[f64], weights: &[f64], channel: usize| {
+            let width = weights.len() / (rows.len() / whole.channels);
+            rows.chunks_exact(whole.channels)
+                .zip(weights.chunks_exact(width))
+                .any(|(row, weights)| row[channel] > 0.0 && weights.iter().any(|&weight| weight != 0.0))
+        };
+        let kept: Vec<usize> = (0..whole.channels)
+            .filter(|&channel| {
+                used(&whole.read, &whole.head, channel)
+                    || used(&whole.confidence_read, &whole.confidence_weight, channel)
+            })
+            .collect();
+        whole.keep(&kept)
+    }
+
+    /// The rule of a model with all its channels.
+    pub(super) fn whole(model: &MaxPlusModel) -> Self {
+        let (config, stage) = (&model.config, model.stage());
+        let (channels, classes) = (config.channels, config.node_width);
+        let positive = |values: Vec<f64>| values.into_iter().map(|value| value.max(0.0)).collect::<Vec<_>>();
+        let (drifting, absent) = (host(&model.drifting), host(&model.absent));
+        let mut embedding = Self::embedding(model);
+        if stage.hard {
+            embedding.iter_mut().zip(absent).filter(|(_, absent)| *absent > 0.5).for_each(|(e, _)| *e = stage.level);
+        }
+        let start = (0..classes * channels).map(|at| embedding[at % channels * classes + at / channels]).collect();
+        let mut confidence_read = positive(host(&model.confidence_read));
+        for row in confidence_read.chunks_exact_mut(channels) {
+            row.iter_mut().zip(&drifting).for_each(|(value, drifting)| *value *= 1.0 - drifting);
+        }
+        Self {
+            classes,
+            channels,
+            start,
+            rates: host(&model.rate).iter().zip(&drifting).map(|(rate, drifting)| rate.min(0.0) * drifting).collect(),
+            first_against: config.first_against(),
+            read: positive(host(&model.read)),
+            head: host(&model.head),
+            outputs: config.output_width,
+            readout: config.readout,
+            confidence_read,
+            confidence_weight: positive(host(&model.confidence_weight)),
+            bias: host(&model.confidence_bias)[0],
+            changed: if config.residual { host(&model.confidence_changed)[0] } else { 0.0 },
+            gain: stage.gain,
+            hard: stage.hard,
+        }
+    }
+
+    /// `E` before hardening, `[channels, classes]`.
+    pub(super) fn embedding(model: &MaxPlusModel) -> Vec<f64> {
+        let mut embedding = host(&model.embedding);
+        for row in embedding.chunks_exact_mut(model.config.node_width) {
+            let largest = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            row.iter_mut().for_each(|entry| *entry = (*entry - largest).max(-FLOOR));
+        }
+        embedding
+    }
+
+    fn keep(self, kept: &[usize]) -> Self {
+        let columns = |rows: &[f64]| -> Vec<f64> {
+            rows.chunks_exact(self.channels).flat_map(|row| kept.iter().map(|&channel| row[channel])).collect()
+        };
+        Self {
+            channels: kept.len(),
+            start: columns(&self.start),
+            rates: columns(&self.rates),
+            first_against: kept.iter().filter(|&&channel| channel < self.first_against).count(),
+            read: columns(&self.read),
+            confidence_read: columns(&self.confidence_read),
+            ..self
+        }
+    }
+
+    /// `c` for the largest features of a graph (before they are divided by 100 and the scale).
+    pub(super) fn confidence(&self, features: &[f64], scale: f64, changed: bool) -> f64 {
+        let sum: f64 = features.iter().zip(&self.confidence_weight).map(|(feature, weight)| feature * weight).sum();
+        let logit = sum / (FLOOR * scale) + self.bias - if changed { self.changed } else { 0.0 };
+        let confidence = 1.0 / (1.0 + (-self.gain * logit).exp());
+        if self.hard { ((1.0 + 2.0 * STRETCH) * confidence - STRETCH).clamp(0.0, 1.0) } else { confidence }
+    }
+}
+
+/// The class of every node (the place of its largest attribute, the first of equals), and the scale of every graph (its largest attribute).
+pub(super) fn classes_and_scales(graph: &GraphTensors, width: usize) -> (Vec<u32>, Vec<f64>) {
+    let attributes: Vec<f64> =
+        graph.node_attributes().detach().try_into_vec_as().expect("the device gives its tensors back");
+    let classes = attributes.chunks_exact(width).map(|row| {
+        let best = row.iter().enumerate().fold(0, |best, (place, &value)| if value > row[best] { place } else { best });
+        best as u32
+    });
+    let scale = |nodes: std::ops::Range<usize>| {
+        let rows = &attributes[nodes.start * width..nodes.end * width];
+        // A graph without positive attributes has no scale; any positive number keeps its features finite.
+        rows.iter().copied().fold(f64::from(f32::MIN_POSITIVE), f64::max)
+    };
+    (classes.collect(), graph.node_segments().iter().map(scale).collect())
+}
