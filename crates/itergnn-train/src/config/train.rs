@@ -153,7 +153,8 @@ impl TrainConfig {
         toml::to_string(self).map_err(|error| TrainError::ConfigText(error.to_string()))
     }
 
-    /// The configuration with everything filled in that was left to the task.
+    /// The configuration with everything filled in that was left to the task. An optimiser with nothing but defaults becomes
+    /// [`OptimiserConfig::max_plus`] for models of that kind.
     ///
     /// # Errors
     /// [`TrainError::Config`] names the field that makes no sense; [`TrainError::Model`] and [`TrainError::Task`] say what model and task refuse.
@@ -163,6 +164,9 @@ impl TrainConfig {
         config.loss = Some(self.loss.unwrap_or(LossKind::of_task(shape.task)));
         config.selection.measure = Some(self.selection.measure.unwrap_or(Measure::of_task(shape.task)));
         config.validate(&shape)?;
+        if config.optimiser == OptimiserConfig::default() && matches!(config.model_config()?, GnnConfig::MaxPlus(_)) {
+            config.optimiser = OptimiserConfig::max_plus();
+        }
         Ok(config)
     }
 
@@ -269,8 +273,11 @@ mod tests {
     fn defaults_are_the_specifications() {
         let resolved = config(Task::ShortestPath).resolved().unwrap();
         assert_eq!((resolved.batch_size, resolved.data.train, resolved.data.validation), (32, 10_000, 1_000));
-        assert_eq!((resolved.optimiser.learning_rate, resolved.optimiser.epsilon), (1e-3, 1e-5));
+        assert_eq!(resolved.optimiser, OptimiserConfig::max_plus());
         assert_eq!((resolved.loss, resolved.selection.measure), (Some(LossKind::Mse), Some(Measure::RelativeLoss)));
+        assert_eq!(resolved.resolved().unwrap(), resolved);
+        let resolved = config(Task::NewtonBalls).resolved().unwrap();
+        assert_eq!((resolved.optimiser.learning_rate, resolved.optimiser.epsilon), (1e-3, 1e-5));
     }
 
     #[test]

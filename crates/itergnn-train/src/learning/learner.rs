@@ -6,6 +6,7 @@ use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use itergnn_nn::controllers::RunOptions;
+use itergnn_nn::max_plus::Refit;
 use itergnn_nn::{GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor, named_tensors, replace_tensors};
 
 use super::{Moments, Optimiser, batch_loss};
@@ -128,6 +129,31 @@ impl Learner {
             self.model = self.optimiser.step(rate, self.model.clone(), gradients, report.gradient_norm);
         }
         Ok(report)
+    }
+
+    /// Tells the model that `fraction` of the training is done; before every step. Only models whose formulas change in training
+    /// ([`GnnModel::at_progress`]) do anything with it.
+    pub fn at_progress(&mut self, fraction: f64) {
+        if self.model.needs_finish() {
+            self.model = self.model.clone().at_progress(fraction);
+        }
+    }
+
+    /// Whether the model needs [`Learner::finish`] after its last step.
+    pub fn needs_finish(&self) -> bool {
+        self.model.needs_finish()
+    }
+
+    /// Ends the training of a model that needs it, with a batch of training samples; see [`GnnModel::finish`].
+    ///
+    /// # Errors
+    /// [`TrainError::Model`] if the batch does not fit the model.
+    pub fn finish(&mut self, batch: &HostBatch) -> Result<Option<Refit>, TrainError> {
+        let graph = GraphTensors::from_batch(&batch.graphs, &self.device);
+        let targets: Vec<f64> = batch.targets.iter().map(|&target| f64::from(target)).collect();
+        let (model, refit) = self.model.clone().finish(&graph, &targets)?;
+        self.model = model;
+        Ok(refit)
     }
 
     /// Everything learned so far.

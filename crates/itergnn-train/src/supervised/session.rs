@@ -47,6 +47,9 @@ pub fn train(
     Session::begin(config.resolved()?, directory, options, observer)?.run(observer)
 }
 
+/// Training samples that a model is finished with, where it needs that.
+const FINISHING_SAMPLES: u64 = 1_000;
+
 struct Session<'a> {
     config: TrainConfig,
     model: GnnConfig,
@@ -151,10 +154,20 @@ impl<'a> Session<'a> {
             if !self.epoch(&source, observer)? {
                 return self.end(Status::Stopped, observer);
             }
+            if self.learner.needs_finish() && self.progress.epoch >= self.config.epochs {
+                self.finish_model(&source)?;
+            }
             self.close_epoch(&validator, observer)?;
         }
         let status = self.final_status();
         self.end(status, observer)
+    }
+
+    /// What follows the last step of a model whose training does not end with it.
+    fn finish_model(&mut self, source: &SampleSource) -> Result<(), TrainError> {
+        let count = source.count().min(FINISHING_SAMPLES) as u32;
+        let samples = source.batch(&(0..count).collect::<Vec<_>>())?;
+        self.learner.finish(&samples).map(drop)
     }
 
     /// Takes the steps that are left of the epoch; false if the run was asked to stop before its end.
@@ -178,6 +191,7 @@ impl<'a> Session<'a> {
     fn step(&mut self, batch: &HostBatch, observer: &mut dyn Observer) -> Result<(), TrainError> {
         let optimiser = &self.config.optimiser;
         let rate = optimiser.learning_rate * optimiser.schedule.factor(self.progress.step, self.config.steps());
+        self.learner.at_progress(self.progress.step as f64 / self.config.steps() as f64);
         let report = self.learner.step(batch, rate, step_seed(self.config.seed, self.progress.step))?;
         if let Some((what, value)) = report.fault() {
             let (step, epoch) = (self.progress.step + 1, self.progress.epoch);
@@ -219,7 +233,9 @@ impl<'a> Session<'a> {
         let validations = validator.validate(&self.learner.model())?;
         let value = validations.selected_by;
         let measure = self.config.measure();
-        let is_best = self.progress.best.is_none_or(|best| measure.improves(value, best.value));
+        // A model that is finished at the end is not yet itself before: the last epoch counts.
+        let is_best =
+            self.learner.needs_finish() || self.progress.best.is_none_or(|best| measure.improves(value, best.value));
         if is_best {
             self.progress.best = Some(Best { epoch: self.progress.epoch, step: self.progress.step, value });
             self.progress.stale_epochs = 0;

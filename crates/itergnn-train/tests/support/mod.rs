@@ -1,5 +1,8 @@
 //! A run small enough for a test, and what is looked at afterwards.
 
+// Every test binary includes this file and uses a part of it.
+#![allow(dead_code)]
+
 use itergnn_nn::{GnnModel, named_tensors};
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::{ModelConfig, TrainConfig};
@@ -9,7 +12,7 @@ pub(crate) fn tiny(task: Task) -> TrainConfig {
     let mut task = TaskSpec::paper(task);
     // Tasks with given graphs keep them.
     let _ = task.set_size("4..9".parse().unwrap());
-    let mut config = TrainConfig::new(task, ModelConfig::preset("iter-homo-path"));
+    let mut config = TrainConfig::new(task, ModelConfig::preset("iter-homo-path-settle"));
     config.model.hidden_width = Some(8);
     (config.seed, config.epochs, config.batch_size, config.log_every) = (11, 2, 4, 1);
     (config.data.train, config.data.validation) = (18, 6);
