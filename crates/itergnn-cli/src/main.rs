@@ -4,6 +4,7 @@ mod commands;
 mod failure;
 mod options;
 mod output;
+mod picture;
 mod progress;
 
 use std::process::ExitCode;
@@ -32,5 +33,10 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Demo(arguments) => commands::demo::run(arguments),
         Command::Sample(arguments) => commands::sample::run(arguments),
         Command::Exact(arguments) => commands::exact::run(arguments),
+        Command::Train(arguments) => commands::train::run(arguments),
+        Command::Eval(arguments) => commands::evaluate::run(arguments),
+        Command::Solve(arguments) => commands::solve::run(arguments),
+        Command::Predict(arguments) => commands::predict::run(arguments),
+        Command::Import(arguments) => commands::import::run(arguments),
     }
 }

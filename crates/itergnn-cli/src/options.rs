@@ -26,12 +26,22 @@ pub(crate) struct Options {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// A first look in a few seconds: samples, labels and exact answers.
+    /// Trains on small graphs in about a minute and solves large ones.
     Demo(DemoArguments),
     /// Draws labelled samples of a task as JSON lines.
     Sample(SampleArguments),
     /// Solves a graph or a TSPLIB instance exactly.
     Exact(ExactArguments),
+    /// Trains a model on samples of a task.
+    Train(TrainArguments),
+    /// Judges a model on fresh samples of any size.
+    Eval(EvalArguments),
+    /// Finds a path through a graph of yours with a shortest-path model.
+    Solve(SolveArguments),
+    /// Says what a model predicts for a graph.
+    Predict(PredictArguments),
+    /// Turns a checkpoint of the paper's PyTorch code into a model.
+    Import(ImportArguments),
 }
 
 #[derive(Debug, Args)]
@@ -39,6 +49,12 @@ pub(crate) struct DemoArguments {
     /// Where randomness starts: the same seed gives the same numbers.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
+    /// Train for this long instead of the recipe's own time.
+    #[arg(long)]
+    pub(crate) epochs: Option<u64>,
+    /// Where to draw iterations against distance.
+    #[arg(long, value_name = "FILE.svg", default_value = "itergnn-demo.svg")]
+    pub(crate) picture: PathBuf,
     /// One JSON object on stdout instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
@@ -58,18 +74,8 @@ knows besides (source, target_node, ..). Sample i depends on seed, split and i a
 pub(crate) struct SampleArguments {
     /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, graph-classification or regular-graphs.
     pub(crate) task: Task,
-    /// Where graphs come from: er, knn, planar, lobster, grid, line, complete, cycle, regular or tree.
-    #[arg(long)]
-    pub(crate) generator: Option<Generator>,
-    /// N, or A..B for sizes drawn uniformly from [A, B). For lobsters the length of the line.
-    #[arg(long, value_name = "N|A..B", allow_hyphen_values = true)]
-    pub(crate) size: Option<SizeRange>,
-    /// Weights uniform in [0.5, 1.5), as in the paper.
-    #[arg(long, conflicts_with = "weights")]
-    pub(crate) weighted: bool,
-    /// Weights uniform in [LO, HI).
-    #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
-    pub(crate) weights: Option<Weights>,
+    #[command(flatten)]
+    pub(crate) samples_of: TaskChoice,
     /// How many samples; graph-classification gives all there are unless told.
     #[arg(long)]
     pub(crate) count: Option<u64>,
@@ -79,18 +85,6 @@ pub(crate) struct SampleArguments {
     /// train, validation or test: independent streams of the same seed.
     #[arg(long, default_value_t = Split::Train)]
     pub(crate) split: Split,
-    /// Dots of a Pacman map.
-    #[arg(long)]
-    pub(crate) dots: Option<u16>,
-    /// Walls of a Pacman map.
-    #[arg(long)]
-    pub(crate) walls: Option<u16>,
-    /// Folder of the graph classification sets.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) data: Option<PathBuf>,
-    /// MUTAG, PTC, PROTEINS, IMDBBINARY or IMDBMULTI.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) dataset: Option<String>,
     /// Write here instead of stdout; the file appears when it is complete.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
@@ -121,6 +115,216 @@ pub(crate) struct ExactArguments {
     /// Edges of an edge list lead one way only; DIMACS and JSON say so themselves.
     #[arg(long)]
     pub(crate) directed: bool,
+    /// Give up the proof of a tour after this long and say so; lattices of 100 cities and more can take very long.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) time_limit: Option<f64>,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  itergnn sample shortest-path --size 100 --count 1 --split test --out graph.json
+  itergnn predict models/NAME.safetensors --graph graph.json --json")]
+pub(crate) struct PredictArguments {
+    /// A run directory or a .safetensors file.
+    pub(crate) model: PathBuf,
+    /// A JSON object with node_attributes, edges and edge_attributes, as `itergnn sample` writes it (of several lines the first).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) graph: PathBuf,
+    /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iterations: Option<usize>,
+    /// Also show confidence, remaining probability and change of every step.
+    #[arg(long)]
+    pub(crate) trace: bool,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  itergnn import checkpoint.pth --as DecIterGNN30-HomoPathSimConv-Max --out model.safetensors
+
+NAME is the authors' own model string: <architecture><iterations>-<Homo|SHomo|><layer>-<readout>[-<modules>].
+The pickle inside the file is parsed, never executed. The model follows their code where it differs from the paper.")]
+pub(crate) struct ImportArguments {
+    /// A .pth file that holds a dict with `model_state_dict`.
+    pub(crate) file: PathBuf,
+    /// The authors' model string.
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) name: String,
+    /// The model to write.
+    #[arg(long, value_name = "MODEL.safetensors")]
+    pub(crate) out: PathBuf,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Changes to a task's settings; without them a task is as in the paper.
+#[derive(Debug, Args)]
+pub(crate) struct TaskChoice {
+    /// Where graphs come from: er, knn, planar, lobster, grid, line, complete, cycle, regular or tree.
+    #[arg(long)]
+    pub(crate) generator: Option<Generator>,
+    /// N, or A..B for sizes drawn uniformly from [A, B). For lobsters the length of the line.
+    #[arg(long, value_name = "N|A..B", allow_hyphen_values = true)]
+    pub(crate) size: Option<SizeRange>,
+    /// Weights uniform in [0.5, 1.5), as in the paper.
+    #[arg(long, conflicts_with = "weights")]
+    pub(crate) weighted: bool,
+    /// Weights uniform in [LO, HI).
+    #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
+    pub(crate) weights: Option<Weights>,
+    /// Dots of a Pacman map.
+    #[arg(long)]
+    pub(crate) dots: Option<u16>,
+    /// Walls of a Pacman map.
+    #[arg(long)]
+    pub(crate) walls: Option<u16>,
+    /// Folder of the graph classification sets.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// MUTAG, PTC, PROTEINS, IMDBBINARY or IMDBMULTI.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dataset: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  itergnn train shortest-path --model iter-homo-path --out runs/lobster
+  itergnn train shortest-path --model iter-homo-path-paper --generator er --weighted --out runs/er --seeds 3
+  itergnn train --config experiments/shortest-path/config.toml --out runs/a
+  itergnn train --out runs/a --resume
+
+Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
+the model of the best epoch.")]
+pub(crate) struct TrainArguments {
+    /// shortest-path, component-count, tsp, newton-balls, navigation or regular-graphs.
+    pub(crate) task: Option<Task>,
+    /// A preset: gcn, gat, gin, path, homo-path, iter-path, iter-homo-path, iter-homo-path-paper, act-homo-path, ..
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The run directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// A configuration file instead of TASK and --model; other flags change what it says.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) samples_of: TaskChoice,
+    /// path, path-sim or mpnn-max.
+    #[arg(long)]
+    pub(crate) layer: Option<String>,
+    /// attention, max or sparsemax.
+    #[arg(long)]
+    pub(crate) aggregation: Option<String>,
+    /// stack, shared, iter, iter-decay or act.
+    #[arg(long)]
+    pub(crate) controller: Option<String>,
+    /// none, full or core.
+    #[arg(long)]
+    pub(crate) prior: Option<String>,
+    /// Width of the hidden state.
+    #[arg(long)]
+    pub(crate) hidden: Option<usize>,
+    /// How often every sample is seen.
+    #[arg(long)]
+    pub(crate) epochs: Option<u64>,
+    /// Training samples.
+    #[arg(long)]
+    pub(crate) samples: Option<u64>,
+    /// Validation samples.
+    #[arg(long)]
+    pub(crate) validation: Option<u64>,
+    /// Graphs in a step.
+    #[arg(long)]
+    pub(crate) batch_size: Option<usize>,
+    /// Learning rate of Adam.
+    #[arg(long)]
+    pub(crate) learning_rate: Option<f64>,
+    /// Seed of weights, order and samples.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Train this many seeds, counting up from --seed, side by side; each gets a folder of its own in DIR.
+    #[arg(long, value_name = "N")]
+    pub(crate) seeds: Option<u64>,
+    /// Go on with the run in DIR, if there is one.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Runs at a time with --seeds; all cores unless told.
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  itergnn eval runs/lobster --size 1000 --count 100 --success
+  itergnn eval models/shortest-path-lobster.safetensors --weights 8..24 --size 100 --json")]
+pub(crate) struct EvalArguments {
+    /// A run directory or a .safetensors file.
+    pub(crate) model: PathBuf,
+    /// The task, for a model that does not say it (an imported one).
+    #[arg(long)]
+    pub(crate) task: Option<Task>,
+    #[command(flatten)]
+    pub(crate) samples_of: TaskChoice,
+    /// Graphs to evaluate.
+    #[arg(long, default_value_t = 100)]
+    pub(crate) count: u64,
+    /// Seed of the test samples.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Also walk from source to target by predicted lengths and count the shortest paths.
+    #[arg(long)]
+    pub(crate) success: bool,
+    /// Also list every graph: distance, prediction, iterations (in --json).
+    #[arg(long)]
+    pub(crate) records: bool,
+    /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iterations: Option<usize>,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  itergnn solve runs/lobster --graph rome99.gr --from 1 --to 3000 --check
+  itergnn solve models/shortest-path-lobster.safetensors --graph power_grid.edges --from 0 --to 17 --json
+
+Nodes are named as the file names them (DIMACS counts from 1; cells of a map are column,row). The model never sees the exact answer:
+--check compares afterwards.")]
+pub(crate) struct SolveArguments {
+    /// A run directory or a .safetensors file of a shortest-path model.
+    pub(crate) model: PathBuf,
+    /// DIMACS .gr, an edge list (.csv, .tsv, .edges, .cedge), a moving-AI .map, or JSON.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) graph: PathBuf,
+    /// Source node.
+    #[arg(long, value_name = "NODE")]
+    pub(crate) from: String,
+    /// Target node.
+    #[arg(long, value_name = "NODE")]
+    pub(crate) to: String,
+    /// Edges of an edge list lead one way only; DIMACS and JSON say so themselves.
+    #[arg(long)]
+    pub(crate) directed: bool,
+    /// Compare with the exact solver afterwards.
+    #[arg(long)]
+    pub(crate) check: bool,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,7 +3,9 @@
 //! This crate is a facade: it holds no logic, only the crates below it under short names.
 //!
 //! - [`graph`]: graphs, generators, exact solvers, file formats. No tensors.
+//! - [`nn`]: layers, the homogeneous prior, controllers, models, and their files.
 //! - [`tasks`]: the eight tasks of the paper: samplers, labels, metrics, simulators. No tensors.
+//! - [`train`]: training, run directories, evaluation.
 //!
 //! # Example
 //! ```
@@ -16,7 +18,9 @@
 //! ```
 
 pub use itergnn_graph as graph;
+pub use itergnn_nn as nn;
 pub use itergnn_tasks as tasks;
+pub use itergnn_train as train;
 
 /// What most programs need.
 pub mod prelude {

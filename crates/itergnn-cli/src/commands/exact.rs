@@ -65,7 +65,8 @@ fn tour(arguments: &ExactArguments) -> Result<(), Failure> {
     let distances =
         DistanceMatrix::from_fn(instance.dimension, |a, b| instance.distance(a, b)).map_err(Failure::bad_input)?;
     let spinner = progress::spinner(format!("proving the shortest tour of {} cities", instance.dimension));
-    let solution = tsp::solve(&distances, &TspOptions::default());
+    let out_of_time = || arguments.time_limit.is_some_and(|limit| started.elapsed().as_secs_f64() > limit);
+    let solution = tsp::solve(&distances, &TspOptions { stop: Some(&out_of_time), ..TspOptions::default() });
     spinner.finish_and_clear();
     let answer = TourAnswer {
         name: instance.name.clone(),
@@ -102,7 +103,7 @@ struct PathAnswer {
 }
 
 /// A node as the file names it: a number, or `"column,row"` on a map.
-fn name(file: &GraphFile, node: u32) -> Value {
+pub(crate) fn name(file: &GraphFile, node: u32) -> Value {
     let name = file.node_name(node);
     name.parse::<u64>().map_or(Value::String(name), Value::from)
 }

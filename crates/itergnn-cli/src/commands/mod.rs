@@ -1,5 +1,12 @@
-//! One file a command.
+//! One file a command, and what several of them share: loading a model, a task's settings.
 
 pub(crate) mod demo;
+pub(crate) mod evaluate;
 pub(crate) mod exact;
+pub(crate) mod import;
+mod model;
+pub(crate) mod predict;
 pub(crate) mod sample;
+pub(crate) mod solve;
+mod task;
+pub(crate) mod train;

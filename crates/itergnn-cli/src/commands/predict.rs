@@ -1,0 +1,96 @@
+//! `itergnn predict`: what a model says about a graph in a file.
+
+use itergnn::{
+    graph::formats::read_sample,
+    nn::{Device, GraphTensors, Prediction, RunOptions},
+};
+use serde::Serialize;
+
+use crate::{
+    commands::model,
+    failure::Failure,
+    options::PredictArguments,
+    output::{self, note, print, print_json},
+};
+
+#[derive(Serialize)]
+struct Answer {
+    /// One number an output; for node-level models one row a node.
+    prediction: serde_json::Value,
+    iterations: usize,
+    /// Whether the cap, not the model, ended the loop.
+    capped: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    trace: Vec<TraceRow>,
+}
+
+#[derive(Serialize)]
+struct TraceRow {
+    block: usize,
+    step: usize,
+    confidence: f64,
+    remaining: f64,
+    change: f64,
+}
+
+pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
+    let device = Device::flex();
+    let (model, _) = model::load(&arguments.model, &device)?;
+    let record = read_sample(&arguments.graph).map_err(Failure::bad_input)?;
+    let graph = record.graph().map_err(|error| in_file(arguments, &error))?;
+    let mut options = RunOptions::inference();
+    if let Some(cap) = arguments.max_iterations {
+        options = options.with_cap(cap);
+    }
+    if arguments.trace {
+        options = options.with_trace();
+    }
+    let tensors = GraphTensors::from_graph(&graph, &device);
+    let prediction = model.predict_with(&tensors, &options).map_err(|error| in_file(arguments, &error))?;
+    let answer = answer(&prediction);
+    if answer.capped {
+        note("itergnn: the model did not stop by itself: the prediction is what it had at the cap");
+    }
+    if arguments.json {
+        return print_json(&answer);
+    }
+    let mut text = format!("prediction {}, {} iterations\n", answer.prediction, answer.iterations);
+    if arguments.trace {
+        let rows = answer.trace.iter().map(|row| {
+            let number = |value: f64| format!("{value:.3e}");
+            vec![
+                row.block.to_string(),
+                row.step.to_string(),
+                number(row.confidence),
+                number(row.remaining),
+                number(row.change),
+            ]
+        });
+        text += &output::table(&["block", "step", "confidence", "remaining", "change"], rows);
+    }
+    print(&text)
+}
+
+fn in_file(arguments: &PredictArguments, error: &impl std::fmt::Display) -> Failure {
+    Failure::bad_input(format!("{}: {error}", arguments.graph.display()))
+}
+
+fn answer(prediction: &Prediction) -> Answer {
+    let rows = &prediction.values;
+    let value = if rows.len() == 1 { serde_json::json!(rows[0]) } else { serde_json::json!(rows) };
+    let trace = prediction.traces.iter().enumerate().flat_map(|(block, trace)| {
+        trace.steps.iter().map(move |at| TraceRow {
+            block,
+            step: at.step,
+            confidence: at.confidence.first().copied().unwrap_or_default(),
+            remaining: at.remaining.first().copied().unwrap_or_default(),
+            change: at.change.first().copied().unwrap_or_default(),
+        })
+    });
+    Answer {
+        prediction: value,
+        iterations: prediction.iterations.first().copied().unwrap_or_default(),
+        capped: prediction.capped.contains(&true),
+        trace: trace.collect(),
+    }
+}

@@ -1,0 +1,253 @@
+//! `itergnn train`: a model from samples, in a run directory that can be resumed.
+
+use std::{
+    fs,
+    io::IsTerminal,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use indicatif::ProgressBar;
+use itergnn::{
+    tasks::TaskSpec,
+    train::{
+        EpochRecord, ModelConfig, Observer, Outcome, Plan, RunDirectory, Start, Status, StepRecord, TrainConfig,
+        TrainError, TrainOptions, train, train_seeds,
+    },
+};
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    commands::task,
+    failure::Failure,
+    options::TrainArguments,
+    output::{self, note, print, print_json},
+    progress,
+};
+
+pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+    let config = configuration(arguments)?;
+    let stop = stop_on_interrupt()?;
+    let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
+    let options = TrainOptions { start, stop: Arc::clone(&stop), ..TrainOptions::default() };
+    let seeds: Vec<u64> = (0..arguments.seeds.unwrap_or(1)).map(|offset| config.seed + offset).collect();
+    let results = if arguments.seeds.is_some() {
+        let workers = arguments.threads.unwrap_or_else(rayon::current_num_threads);
+        let outcomes = train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, View::of_seed);
+        outcomes.map_err(failure)?.into_iter().map(|outcome| (outcome.seed, outcome.result)).collect()
+    } else {
+        vec![(config.seed, train(&config, Some(&arguments.out), &options, &mut View::alone()))]
+    };
+    report(arguments, &results)?;
+    // A seed that fails is in the table above; the exit code says so too.
+    for (_, result) in results {
+        result.map_err(failure)?;
+    }
+    if stop.load(Ordering::Relaxed) {
+        let again = format!("stopped; the same command with --resume goes on in {}", arguments.out.display());
+        return Err(Failure::failed(again));
+    }
+    Ok(())
+}
+
+/// What is wrong with settings or directories is the user's to mend; a run that diverges or a full disk is not.
+pub(crate) fn failure(error: TrainError) -> Failure {
+    match error {
+        TrainError::NotFinite { .. } | TrainError::Worker(_) => Failure::failed(error),
+        _ => Failure::bad_input(error),
+    }
+}
+
+/// Ctrl-C asks the run to save its state and end; a second one ends the process at once.
+fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(1);
+        }
+    })
+    .map_err(Failure::failed)?;
+    Ok(stop)
+}
+
+/// The run's configuration: a file's, or that of a run to resume, or the paper's, changed by what the user gave.
+fn configuration(arguments: &TrainArguments) -> Result<TrainConfig, Failure> {
+    let held = arguments.out.join("config.toml");
+    let mut config = match (&arguments.config, arguments.task) {
+        (Some(path), None) => read_config(path)?,
+        (Some(_), Some(_)) => return Err(Failure::bad_input("give a TASK or --config, not both")),
+        (None, Some(name)) => {
+            let model = arguments.model.as_deref().unwrap_or("iter-homo-path");
+            TrainConfig::new(TaskSpec::paper(name), ModelConfig::preset(model))
+        }
+        (None, None) if arguments.resume && held.is_file() => {
+            RunDirectory::config_of(&arguments.out).map_err(failure)?
+        }
+        (None, None) => return Err(Failure::bad_input("give a TASK, or --config FILE; see `itergnn train --help`")),
+    };
+    if let (Some(name), Some(_)) = (&arguments.model, &arguments.config) {
+        config.model = ModelConfig::preset(name);
+    }
+    let choice = &arguments.samples_of;
+    task::apply(&mut config.task, choice).map_err(Failure::bad_input)?;
+    config.model.layer = named("layer", &arguments.layer)?.or(config.model.layer);
+    config.model.aggregation = named("aggregation", &arguments.aggregation)?.or(config.model.aggregation);
+    config.model.prior = named("prior", &arguments.prior)?.or(config.model.prior);
+    if let Some(kind) = &arguments.controller {
+        let value = serde_json::json!({ "kind": kind });
+        let parsed = serde_json::from_value(value);
+        config.model.controller =
+            Some(parsed.map_err(|error| Failure::bad_input(format!("--controller {kind}: {error}")))?);
+    }
+    config.model.hidden_width = arguments.hidden.or(config.model.hidden_width);
+    config.epochs = arguments.epochs.unwrap_or(config.epochs);
+    config.data.train = arguments.samples.unwrap_or(config.data.train);
+    config.data.validation = arguments.validation.unwrap_or(config.data.validation);
+    config.batch_size = arguments.batch_size.unwrap_or(config.batch_size);
+    config.optimiser.learning_rate = arguments.learning_rate.unwrap_or(config.optimiser.learning_rate);
+    config.seed = arguments.seed.unwrap_or(config.seed);
+    config.resolved().map_err(failure)
+}
+
+fn read_config(path: &Path) -> Result<TrainConfig, Failure> {
+    let text = fs::read_to_string(path).map_err(|error| Failure::bad_input(format!("{}: {error}", path.display())))?;
+    TrainConfig::from_toml(&text).map_err(|error| Failure::bad_input(format!("{}: {error}", path.display())))
+}
+
+/// A value by the name it has in configuration files.
+fn named<T: DeserializeOwned>(what: &str, name: &Option<String>) -> Result<Option<T>, Failure> {
+    let Some(name) = name else { return Ok(None) };
+    let parsed = serde_json::from_value(serde_json::Value::String(name.clone()));
+    parsed.map(Some).map_err(|error| Failure::bad_input(format!("--{what} {name}: {error}")))
+}
+
+#[derive(Serialize)]
+struct Row {
+    seed: u64,
+    status: String,
+    steps: u64,
+    best_epoch: Option<u64>,
+    validation: Option<f64>,
+    seconds: f64,
+    model: Option<PathBuf>,
+}
+
+fn report(arguments: &TrainArguments, results: &[(u64, Result<Outcome, TrainError>)]) -> Result<(), Failure> {
+    let rows: Vec<Row> = results.iter().map(|(seed, result)| row(arguments, *seed, result)).collect();
+    if arguments.json {
+        return print_json(&serde_json::json!({ "runs": rows }));
+    }
+    let cells = rows.iter().map(|row| {
+        vec![
+            row.seed.to_string(),
+            row.status.clone(),
+            row.steps.to_string(),
+            row.best_epoch.map_or("-".into(), |epoch| epoch.to_string()),
+            row.validation.map_or("-".into(), |value| format!("{value:.3e}")),
+            format!("{:.1}", row.seconds),
+        ]
+    });
+    let header = ["seed", "status", "steps", "best epoch", "validation", "seconds"];
+    print(&format!("{}model: {}\n", output::table(&header, cells), arguments.out.display()))
+}
+
+fn row(arguments: &TrainArguments, seed: u64, result: &Result<Outcome, TrainError>) -> Row {
+    let directory = match arguments.seeds {
+        Some(_) => itergnn::train::seed_directory(&arguments.out, seed),
+        None => arguments.out.clone(),
+    };
+    match result {
+        Ok(outcome) => Row {
+            seed,
+            status: match outcome.status {
+                Status::Finished => "finished",
+                Status::EarlyStopped => "stopped early",
+                Status::Stopped => "stopped",
+            }
+            .to_owned(),
+            steps: outcome.steps,
+            best_epoch: outcome.best.map(|best| best.epoch),
+            validation: outcome.best.map(|best| best.value),
+            seconds: outcome.seconds,
+            model: Some(RunDirectory::best_model_in(&directory)),
+        },
+        Err(error) => Row {
+            seed,
+            status: error.to_string(),
+            steps: 0,
+            best_epoch: None,
+            validation: None,
+            seconds: 0.0,
+            model: None,
+        },
+    }
+}
+
+/// Shows a run: a bar on a terminal, a line an epoch elsewhere.
+pub(crate) struct View {
+    label: String,
+    bar: Option<ProgressBar>,
+    quiet: bool,
+}
+
+impl View {
+    /// The only run.
+    pub(crate) fn alone() -> Self {
+        Self { label: String::new(), bar: None, quiet: false }
+    }
+
+    /// One of several runs side by side: lines only, since bars would overwrite each other.
+    fn of_seed(seed: u64) -> Self {
+        Self { label: format!("seed {seed}: "), bar: None, quiet: true }
+    }
+}
+
+impl Observer for View {
+    fn started(&mut self, plan: &Plan) {
+        if !self.quiet && std::io::stderr().is_terminal() {
+            let bar = progress::bar(plan.steps, "training");
+            bar.set_position(plan.steps_done);
+            self.bar = Some(bar);
+        } else {
+            note(&format!("{}{} parameters, {} steps", self.label, plan.parameters, plan.steps));
+        }
+    }
+
+    fn step(&mut self, record: &StepRecord) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(record.step);
+            bar.set_message(format!("loss {:.2e}, {:.1} iterations", record.loss, record.iterations));
+        }
+    }
+
+    fn epoch(&mut self, record: &EpochRecord) {
+        let lifted = &record.validation_lifted;
+        let measure = lifted.relative_loss.map(|loss| format!("relative loss {loss:.2e}"));
+        let measure = measure.or(lifted.accuracy.map(|share| format!("accuracy {share:.3}")));
+        let measure = measure.or(lifted.mse.map(|mse| format!("mse {mse:.2e}"))).unwrap_or_default();
+        let line = format!(
+            "{}epoch {}: training loss {:.3e}, validation {measure}, {:.1} iterations, {:.0} s",
+            self.label, record.epoch, record.train_loss, lifted.iterations, record.seconds
+        );
+        match &self.bar {
+            Some(bar) => bar.println(line),
+            None => note(&line),
+        }
+    }
+
+    fn note(&mut self, message: &str) {
+        note(&format!("itergnn: {}{message}", self.label));
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
