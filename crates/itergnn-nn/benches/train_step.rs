@@ -6,6 +6,7 @@
 
 #![allow(clippy::print_stdout)]
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use burn::optim::{AdamConfig, GradientsParams};
@@ -26,7 +27,8 @@ const NODE_WIDTH: usize = 3;
 const EPSILON: f64 = 1e-30;
 /// The sum of the weights that reach a channel, on average: states grow a little at every iteration.
 const GROWTH: f64 = 1.1;
-const LEARNING_RATE: f64 = 1e-3;
+/// So small that every step is the same one.
+const LEARNING_RATE: f64 = 1e-12;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
@@ -106,11 +108,8 @@ impl<'a> Bench<'a> {
         let task = TaskWidths::graph(NODE_WIDTH, 1, 1);
         let config = GraphModelConfig::new(&task, Prior::Full, kind, aggregation, controller);
         let block = config.blocks[0].clone();
-        let mut model = GnnConfig::Graph(config).init(&device, &mut InitRng::new(3))?;
-        if growing {
-            model = grow(model);
-        }
-        Ok(Self { graphs, device, model, block })
+        let model = GnnConfig::Graph(config).init(&device, &mut InitRng::new(3))?;
+        Ok(Self { graphs, device, model: prepared(model, growing), block })
     }
 
     /// The least time of a whole step, in milliseconds.
@@ -136,10 +135,14 @@ impl<'a> Bench<'a> {
         let mut controller = Controller::new(&self.block.controller, &self.block.layer, false, &self.device, rng)?;
         // The block of the model, so that the same states settle.
         let tensors = named_tensors(&self.model).into_iter();
-        let own = tensors.filter_map(|(name, tensor)| Some((name.strip_prefix("blocks.0.")?.to_owned(), tensor)));
-        controller = replace_tensors(controller, &own.collect());
+        let own = tensors.filter_map(|(name, tensor)| Some((name.split_once("blocks.0.")?.1.to_owned(), tensor)));
+        let own: BTreeMap<_, _> = own.collect();
+        assert!(own.keys().eq(named_tensors(&controller).keys()), "the block has other parameters: {:?}", own.keys());
+        controller = replace_tensors(controller, &own);
         let graph = self.batch();
-        let hidden = Tensor::<2>::ones([graph.nodes(), self.block.layer.hidden_width], &self.device).require_grad();
+        let shape = [graph.nodes(), self.block.layer.hidden_width];
+        let values: Vec<f32> = (0..shape[0] * shape[1]).map(|_| rng.symmetric(1.0)).collect();
+        let hidden = Tensor::<2>::from_data(TensorData::new(values, shape), &self.device).require_grad();
         let options = RunOptions::training().with_engine(Engine::Fused);
         Ok(least(runs, || {
             let output = controller.forward(&graph, graph.node_attributes(), hidden.clone(), &options);
@@ -152,10 +155,13 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// The model with positive message weights that add up to [`GROWTH`] a channel.
-fn grow(model: GnnModel) -> GnnModel {
+/// The model with a confidence of one half everywhere and, if `growing`, positive message weights that add up to [`GROWTH`] a channel.
+fn prepared(model: GnnModel, growing: bool) -> GnnModel {
     let mut tensors = named_tensors(&model);
-    for (_, tensor) in tensors.iter_mut().filter(|(name, _)| name.contains("message")) {
+    for (_, tensor) in tensors.iter_mut().filter(|(name, _)| name.contains("confidence")) {
+        tensor.values.fill(0.0);
+    }
+    for (_, tensor) in tensors.iter_mut().filter(|(name, _)| growing && name.contains("message")) {
         let (rows, total) = (tensor.shape[0] as f64, tensor.values.iter().map(|value| value.abs()).sum::<f64>());
         let mean = total / tensor.values.len() as f64;
         tensor.values.iter_mut().for_each(|value| *value = value.abs() * GROWTH / (mean * rows));

@@ -1,5 +1,4 @@
-//! The fused engine in single precision, where it is fast: equal to the plain one up to rounding, the same bits on any number of threads, and loud about
-//! numbers that stop being numbers.
+//! The fused engine in single precision, where it is fast: equal to the plain one up to rounding, and loud about numbers that stop being numbers.
 
 #![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
 
@@ -11,10 +10,19 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 use fused_support::{LAYERS, PRIORS, batch, compare, config, controllers, corners, graph, host};
 use itergnn_nn::fused::{Engine, Fault};
+use itergnn_nn::layers::{Aggregation, LayerKind};
 use itergnn_nn::{ControllerConfig, GnnConfig, GnnModel, InitRng, Prior, RunOptions, named_tensors, replace_tensors};
 
-/// Single precision has 6e-8; a few steps of sums over some hundred products lose about three digits of it.
-const ROUNDING: f64 = 1e-4;
+/// Single precision has 6e-8; a few steps of sums over some hundred products lose about two digits of it (1.2e-5 measured at worst).
+const ROUNDING: f64 = 5e-5;
+
+/// Scale-invariant attention divides scores by ranges down to 1e-4 of them, so the rounding of the scores grows (8.7e-5 measured at worst).
+const SCALE_INVARIANT_ROUNDING: f64 = 5e-4;
+
+fn rounding(layer: (LayerKind, Aggregation), prior: Prior) -> f64 {
+    let scale_invariant = layer.1 == Aggregation::Attention && prior != Prior::None;
+    if scale_invariant { SCALE_INVARIANT_ROUNDING } else { ROUNDING }
+}
 
 fn device() -> Device {
     Device::flex().autodiff()
@@ -26,7 +34,7 @@ fn every_combination_equals_plain() {
     for layer in LAYERS {
         for prior in PRIORS {
             for controller in controllers() {
-                compare(config(layer, prior, &controller, 16), &graph, 1, ROUNDING);
+                compare(config(layer, prior, &controller, 16), &graph, 1, rounding(layer, prior));
             }
         }
     }
@@ -36,7 +44,7 @@ fn every_combination_equals_plain() {
 fn the_papers_width_equals_plain() {
     let graph = batch(&corners(), &device());
     for layer in LAYERS {
-        compare(config(layer, Prior::Full, &controllers()[4], 64), &graph, 7, ROUNDING);
+        compare(config(layer, Prior::Full, &controllers()[4], 64), &graph, 7, rounding(layer, Prior::Full));
     }
 }
 
@@ -45,7 +53,7 @@ fn a_hub_of_ten_thousand_edges_equals_plain() {
     let spokes: Vec<[u32; 2]> = (1..=10_000).map(|node| [node, 0]).collect();
     let graph = batch(&[graph(10_001, &spokes, 3), graph(2, &[[0, 1]], 4)], &device());
     for layer in [LAYERS[3], LAYERS[4]] {
-        compare(config(layer, Prior::Full, &ControllerConfig::shared(2), 8), &graph, 5, ROUNDING);
+        compare(config(layer, Prior::Full, &ControllerConfig::shared(2), 8), &graph, 5, rounding(layer, Prior::Full));
     }
 }
 
@@ -128,7 +136,10 @@ fn a_model_whose_inputs_need_no_gradient_learns_the_same() {
         assert_eq!(fused.len(), plain.len());
         let scale = plain.iter().fold(1.0, |largest: f64, value| largest.max(value.abs()));
         for (fused, plain) in fused.iter().zip(&plain) {
-            assert!((fused - plain).abs() <= ROUNDING * scale, "{layer:?}: {fused} instead of {plain}");
+            assert!(
+                (fused - plain).abs() <= rounding(layer, Prior::Full) * scale,
+                "{layer:?}: {fused} instead of {plain}"
+            );
         }
     }
 }
