@@ -5,6 +5,7 @@ use burn::tensor::{Device, Tensor};
 
 use crate::config::GnnConfig;
 use crate::controllers::{RunOptions, Trace};
+use crate::fused::Fault;
 use crate::graph_model::{GraphModel, ModelOutput};
 use crate::grid_model::GridModel;
 use crate::jumping_knowledge::JumpingKnowledgeModel;
@@ -60,6 +61,8 @@ pub struct Prediction {
     pub iterations: Vec<usize>,
     /// Whether a cap ended a loop of each graph: then the prediction is not the model's own final word.
     pub capped: Vec<bool>,
+    /// Values that overflowed, with graph and iteration, block after block; what is predicted for such a graph is NaN. Only the fused engine watches.
+    pub faults: Vec<Fault>,
     /// Every step of every block, if asked for.
     pub traces: Vec<Trace>,
 }
@@ -174,8 +177,9 @@ impl GnnModel {
         let width = output.values.dims()[1].max(1);
         let values = output.values.try_into_vec_as::<f64>().expect("the device gives its tensors back");
         let values = values.chunks_exact(width).map(<[f64]>::to_vec).collect();
+        let faults = output.blocks.iter().flat_map(|block| block.engine.faults.list()).collect();
         let traces = output.blocks.into_iter().filter_map(|block| block.trace).collect();
-        Ok(Prediction { values, iterations, capped, traces })
+        Ok(Prediction { values, iterations, capped, faults, traces })
     }
 
     /// The batch, if its attributes have the widths of the configuration.
