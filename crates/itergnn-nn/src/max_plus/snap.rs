@@ -119,7 +119,8 @@ impl MaxPlusModel {
             }
             group.slope = rounded;
         }
-        Some(groups)
+        // Without any slope there is nothing to make whole.
+        groups.iter().any(|group| group.slope > 0.0).then_some(groups)
     }
 
     /// A model that does what the groups say and nothing else; `None` if it would never stop.
