@@ -66,6 +66,22 @@ fn the_finished_model_is_the_result() {
 }
 
 #[test]
+fn graphs_that_are_not_trees_are_waited_for() {
+    let settings = |generator: &str| {
+        let text =
+            format!("[task]\ntask = 'shortest-path'\ngenerator = '{generator}'\n[model]\nname = 'iter-homo-path'");
+        match TrainConfig::from_toml(&text).unwrap().model_config().unwrap() {
+            itergnn_nn::GnnConfig::MaxPlus(config) => (config.residual, config.both_ways, config.ponder),
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(settings("lobster"), (false, false, 0.01));
+    for generator in ["planar", "knn", "er"] {
+        assert_eq!(settings(generator), (true, true, 0.0), "{generator}");
+    }
+}
+
+#[test]
 fn settings_of_other_models_are_refused_or_lead_to_them() {
     let mut config = ten_steps();
     assert_eq!(config.resolved().unwrap().optimiser, OptimiserConfig::max_plus());

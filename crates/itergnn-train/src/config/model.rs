@@ -12,7 +12,7 @@ use crate::TrainError;
 /// A preset and what is different about it.
 ///
 /// `iter-homo-path` with a change to layer, aggregation, prior, blocks, readout or controller is `iter-homo-path-settle` with that change, since max-plus models
-/// have none of these; their channels are the hidden width.
+/// have none of these; their channels are the hidden width. On graphs that are not trees they see whether anything changed, travel both ways and pay nothing for steps.
 ///
 /// What is not given is the preset's, except where the task wants something else: component counting has two blocks, one confidence a node and prior
 /// `core` instead of `full`.
@@ -109,6 +109,10 @@ impl ModelConfig {
                     return Err(TrainError::ModelMismatch { task: shape.task, why });
                 }
                 config.channels = self.hidden_width.unwrap_or(config.channels);
+                if !shape.trees {
+                    // A later path may be shorter, so the model must be able to wait for it, free of charge; and edges may lead one way only.
+                    (config.residual, config.both_ways, config.ponder) = (true, true, 0.0);
+                }
                 GnnConfig::MaxPlus(config)
             }
             GnnConfig::JumpingKnowledge(mut config) => {

@@ -20,6 +20,8 @@ pub struct TaskShape {
     pub node_level: bool,
     /// Number of classes, if the target is one.
     pub classes: Option<usize>,
+    /// Whether the graphs are undirected trees, judged by one of them: then the first path that is found is the only one.
+    pub trees: bool,
 }
 
 impl TaskShape {
@@ -43,6 +45,7 @@ impl TaskShape {
             Task::RegularGraphs => Some(2),
             _ => None,
         };
+        let trees = sample.graph.is_symmetric() && sample.graph.edges() + 2 == 2 * sample.graph.nodes();
         Ok(Self {
             task,
             node_width: sample.graph.node_attributes().width(),
@@ -50,6 +53,7 @@ impl TaskShape {
             outputs: sample.outputs(),
             node_level: !sample.target_nodes.is_empty(),
             classes,
+            trees,
         })
     }
 
