@@ -1,0 +1,111 @@
+//! `train`, `eval`, `solve` and `demo` with the real binary.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A model that trains in seconds: lobsters of few nodes.
+const SMALL: [&str; 9] =
+    ["train", "shortest-path", "--size", "4..14", "--samples", "2000", "--validation", "50", "--json"];
+
+fn itergnn(folder: &Path, line: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
+}
+
+fn json(folder: &Path, line: &[&str]) -> Value {
+    let output = itergnn(folder, line);
+    assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
+}
+
+fn weights(folder: &Path, run: &str) -> Vec<u8> {
+    fs::read(folder.join(run).join("checkpoints/best.safetensors")).expect("the run has a model")
+}
+
+#[test]
+fn a_model_trained_small_solves_large() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path();
+    let run = json(path, &[&SMALL[..], &["--out", "run", "--epochs", "8"]].concat());
+    assert_eq!(run["runs"][0]["status"], "finished");
+
+    let report = json(path, &["eval", "run", "--size", "300", "--count", "10", "--success", "--json"]);
+    assert_eq!((report["task"].as_str(), report["count"].as_u64()), (Some("shortest-path"), Some(10)));
+    // Trained on lines of at most 13 nodes: distances twenty times as large, within one percent.
+    assert!(report["relative_loss"].as_f64().expect("a number") < 0.01, "{report}");
+    assert_eq!(report["success_rate"], 1.0);
+    assert!(report["mse"].is_number() || report["mse"].is_null());
+
+    let edges: String = (0..200).map(|node| format!("{node} {}\n", node + 1)).collect();
+    fs::write(path.join("line.edges"), edges + "3 500\n700 701\n").expect("written");
+    let line = ["solve", "run", "--graph", "line.edges", "--from", "5", "--to", "190", "--check", "--json"];
+    let answer = json(path, &line);
+    assert_eq!((&answer["length"], &answer["optimal"]), (&185.0.into(), &true.into()));
+    assert_eq!(answer["path"].as_array().expect("a list").len(), 186);
+    let same = json(path, &["solve", "run", "--graph", "line.edges", "--from", "7", "--to", "7", "--json"]);
+    assert_eq!((&same["length"], &same["path"]), (&0.0.into(), &serde_json::json!([7])));
+    for (from, to, code, part) in [("0", "700", 1, "no path"), ("0", "9999", 2, "9999")] {
+        let output = itergnn(path, &["solve", "run", "--graph", "line.edges", "--from", from, "--to", to]);
+        assert_eq!(output.status.code(), Some(code));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(part));
+    }
+    fs::write(path.join("negative.csv"), "0,1,-2\n").expect("written");
+    let output = itergnn(path, &["solve", "run", "--graph", "negative.csv", "--from", "0", "--to", "1"]);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_killed_run_resumes_to_the_same_bits() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path();
+    let line = [&SMALL[..], &["--epochs", "3", "--out"]].concat();
+    json(path, &[&line[..], &["whole"]].concat());
+    let mut child = Command::new(env!("CARGO_BIN_EXE_itergnn"))
+        .args([&line[..], &["killed"]].concat())
+        .current_dir(path)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary runs");
+    // Killed once it has something to resume from, or after a while in any case.
+    let deadline = Instant::now() + Duration::from_secs(20);
+    let metrics = path.join("killed/metrics.jsonl");
+    while Instant::now() < deadline && fs::metadata(&metrics).map_or(true, |file| file.len() == 0) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+    let again = json(path, &[&line[..], &["killed", "--resume"]].concat());
+    assert_eq!(again["runs"][0]["status"], "finished");
+    assert_eq!(weights(path, "whole"), weights(path, "killed"));
+    let twice = itergnn(path, &[&line[..], &["whole"]].concat());
+    assert_eq!(twice.status.code(), Some(2), "a directory that holds a run is not overwritten");
+}
+
+#[test]
+fn nonsense_is_refused_before_anything_is_written() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path();
+    fs::write(path.join("bad.toml"), "epochs = 'many'\n").expect("written");
+    for (line, part) in [
+        (&["train", "--out", "x"][..], "TASK"),
+        (&["train", "shortest-path", "--model", "iter-homo-pat", "--out", "x"], "iter-homo-path"),
+        (&["train", "shortest-path", "--model", "path", "--layer", "round", "--out", "x"], "--layer round"),
+        (&["train", "shortest-path", "--epochs", "0", "--out", "x"], "epochs"),
+        (&["train", "--config", "bad.toml", "--out", "x"], "bad.toml"),
+        (&["train", "tsp", "--generator", "er", "--out", "x"], "generator"),
+        (&["eval", "nowhere.safetensors"], "nowhere.safetensors"),
+    ] {
+        let output = itergnn(path, line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line:?}: {message}");
+        assert!(message.contains(part), "{line:?}: {message:?} does not say {part:?}");
+        assert!(!path.join("x").exists(), "{line:?} left something behind");
+    }
+}
