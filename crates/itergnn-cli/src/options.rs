@@ -33,7 +33,7 @@ pub(crate) enum Command {
     /// Solves a graph or a TSPLIB instance exactly.
     Exact(ExactArguments),
     /// Trains a model on samples of a task.
-    Train(TrainArguments),
+    Train(Box<TrainArguments>),
     /// Judges a model on fresh samples of any size.
     Eval(EvalArguments),
     /// Finds a path through a graph of yours with a shortest-path model.

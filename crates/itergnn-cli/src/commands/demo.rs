@@ -51,7 +51,8 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     note(&format!("training {MODEL} on unweighted lobsters of size [4, 34), seed {}", arguments.seed));
     let outcome = train(&config, None, &TrainOptions::default(), &mut View::alone()).map_err(failure)?;
     let training_seconds = started.elapsed().as_secs_f64();
-    let (rows, dots) = judge(arguments, &outcome.model, &config.task)?;
+    let mut dots = Vec::new();
+    let rows = judge(arguments, &outcome.model, &config.task, &mut dots)?;
     draw(arguments, &dots)?;
     let picture = arguments.picture.display().to_string();
     if arguments.json {
@@ -68,10 +69,16 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     ))
 }
 
-fn judge(arguments: &DemoArguments, model: &GnnModel, task: &TaskSpec) -> Result<(Vec<Row>, Vec<(f64, f64)>), Failure> {
+/// The model at every size; `dots` gets distance and iterations of each graph.
+fn judge(
+    arguments: &DemoArguments,
+    model: &GnnModel,
+    task: &TaskSpec,
+    dots: &mut Vec<(f64, f64)>,
+) -> Result<Vec<Row>, Failure> {
     let predictor = ModelPredictor::new(model, &Device::flex());
     let bar = progress::bar(SIZES.iter().map(|size| size.1).sum(), "graphs");
-    let (mut rows, mut dots) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
     for (size, count, paper) in SIZES {
         let mut spec = task.clone();
         let exactly = SizeRange::exactly(size).map_err(Failure::failed)?;
@@ -83,7 +90,7 @@ fn judge(arguments: &DemoArguments, model: &GnnModel, task: &TaskSpec) -> Result
         rows.push(row(size, paper, &report));
     }
     bar.finish_and_clear();
-    Ok((rows, dots))
+    Ok(rows)
 }
 
 fn row(size: u32, paper_success_rate: f64, report: &EvalReport) -> Row {
