@@ -19,15 +19,15 @@ import numpy as np
 from scipy.spatial import Delaunay, KDTree
 
 NODES = 10_000
-REPETITIONS = 7
+REPETITIONS = 15
 
 
 def er(seed):
     return nx.fast_gnp_random_graph(NODES, 0.001, seed=seed, directed=True)
 
 
-def knn(seed):
-    points = np.random.default_rng(seed).random((NODES, 2))
+def knn(seed, dimension):
+    points = np.random.default_rng(seed).random((NODES, dimension))
     _, index = KDTree(points).query(points, k=9)
     graph = nx.DiGraph()
     graph.add_nodes_from(range(NODES))
@@ -63,6 +63,13 @@ binary = sys.argv[1] if len(sys.argv) > 1 else "target/release/examples/time_gen
 ours = json.loads(subprocess.run([binary], check=True, capture_output=True, text=True).stdout)
 print(f"| generator, {NODES:,} nodes | networkx {nx.__version__} | itergnn | ratio |")
 print("|---|---|---|---|")
-for name, make in (("er", er), ("knn", knn), ("planar", planar), ("lobster", lobster)):
+cases = {
+    "er": er,
+    "knn-d1": lambda seed: knn(seed, 1),
+    "knn-d2": lambda seed: knn(seed, 2),
+    "planar": planar,
+    "lobster": lobster,
+}
+for name, make in cases.items():
     theirs = median_seconds(make)
     print(f"| {name} | {1e3 * theirs:.1f} ms | {1e3 * ours[name]:.2f} ms | {theirs / ours[name]:.0f}x |")

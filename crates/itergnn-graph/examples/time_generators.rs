@@ -5,13 +5,14 @@ use std::time::Instant;
 use itergnn_graph::{GraphError, generators::Generator, rng};
 
 /// As many repetitions as the other side takes.
-const REPETITIONS: u64 = 7;
+const REPETITIONS: u64 = 15;
 
 #[expect(clippy::print_stdout, reason = "the result is this program's output")]
 fn main() -> Result<(), GraphError> {
     let cases = [
         ("er", Generator::Er { p: 0.001, directed: true }),
-        ("knn", Generator::Knn { dimension: 2, k: 8 }),
+        ("knn-d1", Generator::KNN),
+        ("knn-d2", Generator::Knn { dimension: 2, k: 8 }),
         ("planar", Generator::Planar),
         ("lobster", Generator::LOBSTER),
     ];

@@ -48,12 +48,15 @@ fn knn_in<const AXES: usize>(nodes: usize, k: usize, rng: &mut impl Rng) -> Resu
 /// [`GraphError::NotFinite`] names a point that is not a point.
 ///
 /// # Complexity
-/// O(n log n + n k), with a kd-tree, the queries in parallel.
+/// O(n log n + n k): sorted in one dimension, else with a kd-tree, the queries in parallel.
 pub fn nearest_neighbours<const AXES: usize>(points: &[[f64; AXES]], k: usize) -> Result<Graph, GraphError> {
     check_points(points)?;
     let degree = k.min(points.len().saturating_sub(1));
     if degree == 0 {
         return Graph::new(points.len(), &[]);
+    }
+    if AXES == 1 {
+        return Graph::new(points.len(), &nearest_on_a_line(points.as_flattened(), degree));
     }
     let sites: Vec<Site<AXES>> = points.iter().map(|&point| Site(point)).collect();
     let index = KDTree::new(&sites);
@@ -66,6 +69,30 @@ pub fn nearest_neighbours<const AXES: usize>(points: &[[f64; AXES]], k: usize) -
     let edges: Vec<[u32; 2]> =
         (0..points.len()).into_par_iter().with_min_len(PARALLEL).flat_map_iter(edges_of).collect();
     Graph::new(points.len(), &edges)
+}
+
+/// On a line the nearest neighbours lie around a point in sorted order: two hands walk outwards, the nearer one first.
+fn nearest_on_a_line(points: &[f64], degree: usize) -> Vec<[u32; 2]> {
+    let mut order: Vec<u32> = (0..points.len() as u32).collect();
+    order.sort_unstable_by(|&a, &b| points[a as usize].total_cmp(&points[b as usize]).then(a.cmp(&b)));
+    let at = |rank: usize| points[order[rank] as usize];
+    let mut edges = vec![[0, 0]; points.len() * degree];
+    for (rank, &centre) in order.iter().enumerate() {
+        let (mut left, mut right) = (rank, rank + 1);
+        for edge in &mut edges[centre as usize * degree..][..degree] {
+            let to_left = if left > 0 { at(rank) - at(left - 1) } else { f64::INFINITY };
+            let to_right = if right < order.len() { at(right) - at(rank) } else { f64::INFINITY };
+            let neighbour = if to_left <= to_right {
+                left -= 1;
+                order[left]
+            } else {
+                right += 1;
+                order[right - 1]
+            };
+            *edge = [centre, neighbour];
+        }
+    }
+    edges
 }
 
 /// Fewer queries than this are not worth a second thread.
