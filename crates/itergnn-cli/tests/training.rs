@@ -109,3 +109,22 @@ fn nonsense_is_refused_before_anything_is_written() {
         assert!(!path.join("x").exists(), "{line:?} left something behind");
     }
 }
+
+#[test]
+fn committed_models_keep_what_their_cards_say() {
+    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models");
+    let mut seen = 0;
+    for entry in fs::read_dir(&models).expect("the folder is there") {
+        let file = entry.expect("readable").path();
+        if file.extension().is_some_and(|extension| extension == "safetensors") {
+            assert!(file.with_extension("md").is_file(), "{} has no card", file.display());
+            let model = file.to_str().expect("a path in UTF-8");
+            let report = json(&models, &["eval", model, "--size", "100", "--count", "20", "--success", "--json"]);
+            // The cards say: exact but for the rounding of weights.
+            assert!(report["relative_loss"].as_f64().expect("a number") < 1e-6, "{model}: {report}");
+            assert_eq!(report["success_rate"], 1.0, "{model}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}
