@@ -1,7 +1,8 @@
 //! Layers, the homogeneous prior, controllers and models of iterative homogeneous graph neural networks, on Burn.
 //!
-//! This is the plain path: every module in basic tensor operations and a handful of custom segment operations, written to be
-//! right, readable and complete. Faster paths are compared with it. It does not train, read files of graphs or know tasks.
+//! The plain path has every module in basic tensor operations and a handful of custom segment operations, written to be right, readable and
+//! complete; [`fused`] runs whole controller blocks on faster kernels and is compared with it. This crate does not train, read files of graphs
+//! or know tasks.
 //!
 //! - [`layers`] are one step of message passing; [`homogeneous`] is the prior that makes them scale with their input.
 //! - [`controllers`] compose layers: a stack, a shared layer, or a loop that learns when to stop.

@@ -6,7 +6,7 @@ use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use itergnn_graph::{Attributes, Graph, GraphBatch};
 use itergnn_nn::layers::{LayerConfig, MessagePassing};
-use itergnn_nn::{GnnConfig, GraphTensors, InitRng, NamedTensor, RunOptions, named_tensors, replace_tensors};
+use itergnn_nn::{Engine, GnnConfig, GraphTensors, InitRng, NamedTensor, RunOptions, named_tensors, replace_tensors};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
 use serde::Deserialize;
@@ -70,14 +70,21 @@ impl Golden {
         self.compare_parameter_gradients(case, &layer, &gradients);
     }
 
+    /// The plain path, which is the specification, and whatever is chosen by default.
     fn check_model(&self, case: &Case) {
+        for engine in [Engine::Plain, Engine::Auto] {
+            self.check_model_on(case, engine);
+        }
+    }
+
+    fn check_model_on(&self, case: &Case, engine: Engine) {
         let config: GnnConfig = serde_json::from_value(case.config.clone()).unwrap();
         let model = config.init(&self.device, &mut InitRng::new(0)).unwrap();
         let names = learned_names(&model);
         let model = replace_tensors(model, &self.parameters(case, &names));
         let (graph, nodes, edges) = self.graph(if config.edge_width() == 0 { 2 } else { config.edge_width() });
         let options = if case.mode == "training" { RunOptions::training() } else { RunOptions::inference() };
-        let output = model.forward(&graph, &options).unwrap();
+        let output = model.forward(&graph, &options.with_engine(engine)).unwrap();
         self.compare(case, "output", output.values.clone());
         let steps: Vec<Vec<usize>> = output.blocks.iter().map(|block| block.steps.clone()).collect();
         assert_eq!(steps, case.steps, "{}: steps", case.name);
