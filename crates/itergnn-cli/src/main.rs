@@ -37,6 +37,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Eval(arguments) => commands::evaluate::run(arguments),
         Command::Solve(arguments) => commands::solve::run(arguments),
         Command::Predict(arguments) => commands::predict::run(arguments),
+        Command::Bench(arguments) => commands::bench::run(arguments),
         Command::Import(arguments) => commands::import::run(arguments),
     }
 }

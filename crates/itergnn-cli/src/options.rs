@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Solve(SolveArguments),
     /// Says what a model predicts for a graph.
     Predict(PredictArguments),
+    /// Times training steps and inference on this machine; run it when nothing else does.
+    Bench(BenchArguments),
     /// Turns a checkpoint of the paper's PyTorch code into a model.
     Import(ImportArguments),
 }
@@ -325,6 +327,16 @@ pub(crate) struct SolveArguments {
     /// Compare with the exact solver afterwards.
     #[arg(long)]
     pub(crate) check: bool,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// Timed repetitions of every training step.
+    #[arg(long, default_value_t = 20)]
+    pub(crate) repetitions: usize,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

@@ -128,3 +128,13 @@ fn committed_models_keep_what_their_cards_say() {
     }
     assert!(seen > 0);
 }
+
+#[test]
+fn bench_names_the_standard_step() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let report = json(folder.path(), &["bench", "--repetitions", "1", "--json"]);
+    let results = report["results"].as_array().expect("a list");
+    let standard = results.iter().find(|result| result["name"] == "train-step/lobster/path-sim-max");
+    assert!(standard.expect("it is there")["step_ms"].as_f64().expect("a number") > 0.0);
+    assert!(results.iter().any(|result| result["edges_per_s"].is_number()));
+}

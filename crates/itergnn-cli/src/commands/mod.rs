@@ -1,5 +1,6 @@
 //! One file a command, and what several of them share: loading a model, a task's settings.
 
+pub(crate) mod bench;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod exact;

@@ -1,0 +1,135 @@
+//! `itergnn bench`: the speed of training and inference on this machine.
+
+use std::time::Instant;
+
+use itergnn::{
+    graph::generators::Generator,
+    nn::{Device, GnnConfig, InitRng, RunOptions},
+    tasks::{SizeRange, Split, TaskSpec, shortest_path::ShortestPathSpec},
+    train::{
+        ModelConfig, TrainConfig, TrainError,
+        data::SampleSource,
+        evaluation::{ModelPredictor, Predictor},
+        learning::Learner,
+    },
+};
+use serde::Serialize;
+
+use crate::{
+    commands::train::failure,
+    failure::Failure,
+    options::BenchArguments,
+    output::{self, print, print_json},
+    progress,
+};
+
+/// Graphs of a training step, as in the paper.
+const BATCH: u64 = 32;
+/// Nodes on the line of the lobster that inference is timed on.
+const LARGE: u32 = 5000;
+const LARGE_ITERATIONS: usize = 50;
+
+/// The training steps: generator, layer, aggregation.
+const STEPS: [(Generator, &str, &str); 4] = [
+    (Generator::LOBSTER, "path-sim", "max"),
+    (Generator::ER, "path-sim", "max"),
+    (Generator::LOBSTER, "path", "attention"),
+    (Generator::ER, "path", "attention"),
+];
+
+#[derive(Serialize)]
+struct Measurement {
+    name: String,
+    /// Least and median wall time of a whole training step, optimiser included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    step_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    median_ms: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges_per_s: Option<f64>,
+    ms: f64,
+}
+
+pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
+    let bar = progress::bar(STEPS.len() as u64 + 1, "benches");
+    let mut results = Vec::new();
+    for (generator, layer, aggregation) in STEPS {
+        results.push(training_step(generator, layer, aggregation, arguments.repetitions.max(1)).map_err(failure)?);
+        bar.inc(1);
+    }
+    results.push(inference().map_err(failure)?);
+    bar.finish_and_clear();
+    if arguments.json {
+        return print_json(&serde_json::json!({ "results": results, "threads": rayon::current_num_threads() }));
+    }
+    let rows = results.iter().map(|result| {
+        let number = |value: Option<f64>, digits: usize| value.map_or("-".into(), |value| format!("{value:.digits$}"));
+        vec![
+            result.name.clone(),
+            format!("{:.2}", result.ms),
+            number(result.median_ms, 2),
+            number(result.edges_per_s.map(|edges| edges / 1e6), 2),
+        ]
+    });
+    print(&output::table(&["what", "ms (least)", "ms (median)", "million edges/s"], rows))
+}
+
+/// The paper's model on a task: 30 iterations, hidden width 64, prior full, iter-decay.
+fn config(generator: Generator, size: SizeRange, layer: &str, aggregation: &str) -> Result<TrainConfig, TrainError> {
+    let task = TaskSpec::ShortestPath(ShortestPathSpec { generator, size, ..ShortestPathSpec::default() });
+    let text = format!("name = 'iter-homo-path-settle'\nlayer = '{layer}'\naggregation = '{aggregation}'\n");
+    let model: ModelConfig = toml::from_str(&text).map_err(|error| TrainError::ConfigText(error.to_string()))?;
+    TrainConfig::new(task, model).resolved()
+}
+
+fn training_step(
+    generator: Generator,
+    layer: &str,
+    aggregation: &str,
+    repetitions: usize,
+) -> Result<Measurement, TrainError> {
+    let config = config(generator, SizeRange::TRAINING, layer, aggregation)?;
+    let mut learner = Learner::new(&config.model_config()?, config.loss_kind(), &config.optimiser, 0, &Device::flex())?;
+    let samples = SampleSource::new(&config.task, Split::Train.seed(0), BATCH)?;
+    let batch = samples.batch(&(0..BATCH as u32).collect::<Vec<_>>())?;
+    let mut milliseconds = Vec::with_capacity(repetitions);
+    for step in 0..repetitions + 3 {
+        let started = Instant::now();
+        // A learning rate of 0 keeps the weights, and so the work, the same from step to step.
+        learner.step(&batch, 0.0, 0)?;
+        if step >= 3 {
+            milliseconds.push(1e3 * started.elapsed().as_secs_f64());
+        }
+    }
+    milliseconds.sort_by(f64::total_cmp);
+    Ok(Measurement {
+        name: format!("train-step/{generator}/{layer}-{aggregation}"),
+        step_ms: Some(milliseconds[0]),
+        median_ms: Some(milliseconds[milliseconds.len() / 2]),
+        edges_per_s: None,
+        ms: milliseconds[0],
+    })
+}
+
+/// Iterations of an untrained path-sim network on one large lobster.
+fn inference() -> Result<Measurement, TrainError> {
+    let size = SizeRange::exactly(LARGE)?;
+    let config = config(Generator::LOBSTER, size, "path-sim", "max")?;
+    let model: GnnConfig = config.model_config()?;
+    let model = model.init(&Device::flex(), &mut InitRng::new(0))?;
+    let sample = config.task.sampler()?.sample(Split::Test.seed(0), 0)?;
+    let predictor = ModelPredictor::new(&model, &Device::flex());
+    let options = RunOptions::inference().with_cap(LARGE_ITERATIONS);
+    predictor.predict(&[&sample.graph], &options)?;
+    let started = Instant::now();
+    let predicted = predictor.predict(&[&sample.graph], &options)?;
+    let iterations = predicted.iterations[0].max(1) as f64;
+    let seconds = started.elapsed().as_secs_f64() / iterations;
+    Ok(Measurement {
+        name: format!("inference/lobster-{LARGE}/path-sim-max, an iteration"),
+        step_ms: None,
+        median_ms: None,
+        edges_per_s: Some(sample.graph.edges() as f64 / seconds),
+        ms: 1e3 * seconds,
+    })
+}
