@@ -12,8 +12,8 @@ use fused_support::{
 };
 use itergnn_graph::Graph;
 use itergnn_nn::fused::Engine;
-use itergnn_nn::layers::{Aggregation, EdgeOrder, Isolated, LayerKind};
-use itergnn_nn::{ControllerConfig, GnnConfig, InitRng, Prior, RunOptions};
+use itergnn_nn::layers::{Aggregation, EdgeOrder, Isolated, LayerConfig, LayerKind};
+use itergnn_nn::{Activation, ControllerConfig, GnnConfig, InitRng, Prior, RunOptions};
 
 /// Sums in another order over a few steps, each number a few hundred products (2.2e-14 measured at worst).
 const ROUNDING: f64 = 1e-12;
@@ -73,6 +73,43 @@ fn two_blocks_and_other_edge_orders_equal_plain() {
         let mut config = config(layer, Prior::Core, &controllers()[9], 6).with_blocks(2);
         config.blocks[0].layer.edge_order = EdgeOrder::ReceiverFirst;
         compare(config, &graph, 4, ROUNDING);
+    }
+}
+
+/// Every setting that only convolutions read.
+#[test]
+fn settings_of_convolutions_equal_plain() {
+    let signed = batch(&corners(), &DEVICE);
+    let weights = signed.edge_attributes().narrow(1, 0, 1).abs() + 0.1;
+    let weighted = signed.clone().with_edge_attributes(weights);
+    type Change = fn(&mut LayerConfig);
+    let cases: [(LayerKind, Prior, bool, Change); 8] = [
+        (LayerKind::Gcn, Prior::None, true, |layer| layer.use_edge_attributes = true),
+        (LayerKind::Gcn, Prior::Full, true, |layer| {
+            (layer.use_edge_attributes, layer.add_self_loops) = (true, false);
+        }),
+        (LayerKind::Gcn, Prior::Full, false, |layer| layer.output_activation = Activation::Relu),
+        (LayerKind::Gat, Prior::None, false, |layer| layer.use_edge_attributes = true),
+        (LayerKind::Gat, Prior::Full, false, |layer| {
+            (layer.use_edge_attributes, layer.add_self_loops) = (true, false);
+        }),
+        (LayerKind::Gat, Prior::Full, false, |layer| {
+            (layer.negative_slope, layer.output_activation) = (0.5, Activation::Identity);
+        }),
+        (LayerKind::Gin, Prior::None, false, |layer| (layer.eps, layer.train_eps) = (0.3, true)),
+        (LayerKind::Gin, Prior::Full, false, |layer| layer.eps = -0.2),
+    ];
+    for (kind, prior, is_weighted, change) in cases {
+        for controller in [0, 1, 4, 9] {
+            let mut config = config((kind, Aggregation::Attention), prior, &controllers()[controller], 6);
+            change(&mut config.blocks[0].layer);
+            let graph = if is_weighted { &weighted } else { &signed };
+            if is_weighted {
+                config.edge_width = 1;
+                config.blocks[0].layer.edge_width = 1;
+            }
+            compare(config, graph, 6, ROUNDING);
+        }
     }
 }
 
@@ -136,9 +173,9 @@ fn gradients_are_those_of_finite_differences() {
 #[test]
 fn what_is_not_covered_falls_back_or_is_refused_with_its_reason() {
     let graphs = batch(&corners(), &DEVICE);
-    let gcn = config((LayerKind::Gcn, Aggregation::Max), Prior::None, &ControllerConfig::iter(), 4);
+    let point_net = config((LayerKind::PointNet, Aggregation::Max), Prior::None, &ControllerConfig::iter(), 4);
     let act = config(LAYERS[0], Prior::None, &ControllerConfig::act(0.1), 4);
-    for (config, reason) in [(gcn, "the layer is gcn"), (act, "the controller is act")] {
+    for (config, reason) in [(point_net, "the layer is point-net"), (act, "the controller is act")] {
         let model = GnnConfig::Graph(config).init(&DEVICE, &mut InitRng::new(1)).unwrap();
         let output = model.forward(&graphs, &RunOptions::training().with_cap(CAP)).unwrap();
         assert_eq!(output.blocks[0].engine.choice.to_string(), format!("plain ({reason})"));

@@ -1,9 +1,10 @@
 //! What a block computes: layer, aggregation and controller.
 
+use super::convolution::Convolution;
 use crate::error::KernelError;
 
 /// Which messages a layer sends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LayerKind {
     /// `message = MLP(v_s, v_r, e)`, aggregated by maximum only.
     MpnnMax,
@@ -11,6 +12,8 @@ pub enum LayerKind {
     Path,
     /// `message = MLP(v_s, e)`: the receiver's own state does not matter.
     PathSim,
+    /// GCN, GAT or GIN: messages are linear in the sender's vector, and the new state replaces the old one.
+    Convolution(Convolution),
 }
 
 /// How the messages that reach a node become one.
@@ -25,6 +28,8 @@ pub enum Aggregation {
     /// A range of at most [`RANGE_TOLERANCE`] times the largest `|score|` of a receiver is rounding noise and counts as zero: then all weights are
     /// equal and no gradient reaches the scores. The test is relative, so the invariance stays exact.
     ScaleInvariantAttention,
+    /// Sum with weights that depend on the graph alone: GCN and GIN, which have no other.
+    Sum,
 }
 
 /// Ranges of scores below this share of the largest `|score|` count as zero in [`Aggregation::ScaleInvariantAttention`].
@@ -109,6 +114,7 @@ pub enum Controller {
 ///
 /// One step, with `v = [input x ; hidden h]`: messages by [`LayerKind`] from a two-layer perceptron with LeakyReLU (0.01) after each layer, one vector
 /// per receiver by [`Aggregation`], then `h' = max(h, aggregate)` elementwise (on a tie `h` wins). A node without incoming edges keeps `h`.
+/// A [`Convolution`] says itself what its step is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockConfig {
     /// Which messages are sent.
@@ -135,22 +141,37 @@ impl BlockConfig {
 
     /// Whether messages depend on the receiver's state.
     pub fn uses_receiver(&self) -> bool {
-        !matches!(self.layer, LayerKind::PathSim)
+        matches!(self.layer, LayerKind::MpnnMax | LayerKind::Path)
     }
 
     /// Whether there is a score per edge.
     pub fn has_score(&self) -> bool {
-        !matches!(self.aggregation, Aggregation::Max)
+        matches!(self.aggregation, Aggregation::Attention | Aggregation::ScaleInvariantAttention)
     }
 
-    /// Input width of the message perceptron: rows `[x_s ; h_s ; e]` or `[x_s ; h_s ; x_r ; h_r ; e]`.
+    /// The convolution, where the layer is one.
+    pub fn convolution(&self) -> Option<&Convolution> {
+        match &self.layer {
+            LayerKind::Convolution(convolution) => Some(convolution),
+            _ => None,
+        }
+    }
+
+    /// Input width of the message perceptron: rows `[x_s ; h_s ; e]` or `[x_s ; h_s ; x_r ; h_r ; e]`; `[x ; h]` for a convolution.
     pub fn message_input_width(&self) -> usize {
+        if self.convolution().is_some() {
+            return self.node_width();
+        }
         self.node_width() * if self.uses_receiver() { 2 } else { 1 } + self.edge_width
     }
 
-    /// Width between the two layers of the message perceptron: the integer part of the mean of its input and output widths.
+    /// Width between the two layers of the message perceptron: the integer part of the mean of its input and output widths. Width of what GCN and
+    /// GAT sum, which have one linear map only.
     pub fn message_width(&self) -> usize {
-        (self.message_input_width() + self.hidden_width) / 2
+        match self.convolution() {
+            Some(Convolution::Gcn { .. } | Convolution::Gat { .. }) => self.hidden_width,
+            _ => (self.message_input_width() + self.hidden_width) / 2,
+        }
     }
 
     /// Number of layers that have their own weights.
@@ -187,6 +208,16 @@ impl BlockConfig {
             Some("the hidden width is zero")
         } else if self.layer == LayerKind::MpnnMax && self.aggregation != Aggregation::Max {
             Some("mpnn-max aggregates by maximum only")
+        } else if !self
+            .convolution()
+            .map_or(self.aggregation != Aggregation::Sum, |layer| layer.takes(self.aggregation))
+        {
+            Some("the layer does not have this aggregation")
+        } else if self.convolution().is_some_and(|layer| layer.weighs_edges()) && self.edge_width != 1 {
+            Some("edge weights need one edge feature")
+        } else if matches!(self.convolution(), Some(Convolution::Gat { reads_edges: true, .. })) && self.edge_width == 0
+        {
+            Some("attention on edge features needs at least one of them")
         } else if let Some(iterative) = self.iterative() {
             if !(iterative.decay > 0.0 && iterative.decay <= 1.0) {
                 Some("the decay is not in (0, 1]")

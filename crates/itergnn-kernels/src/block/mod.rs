@@ -6,6 +6,7 @@
 mod batch;
 mod confidence;
 mod config;
+mod convolution;
 mod cpu;
 mod output;
 mod parameters;
@@ -14,6 +15,7 @@ mod schedule;
 
 pub use batch::{BatchView, BlockInputs};
 pub use config::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative, LayerKind, RANGE_TOLERANCE};
+pub use convolution::Convolution;
 pub use cpu::{Engine, Tape, backward, forward, infer};
 pub use output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
 pub use parameters::{ParameterKind, ParameterLayout, ParameterSlot};

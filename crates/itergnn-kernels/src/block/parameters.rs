@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::config::BlockConfig;
+use super::convolution::Convolution;
 
 /// One matrix or vector inside the flat parameter slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,7 @@ impl ParameterSlot {
 /// What a slot of the parameter slice holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ParameterKind {
-    /// First layer of the message perceptron, `[message_input_width, message_width]`.
+    /// First layer of the message perceptron, `[message_input_width, message_width]`; the map of a convolution, rows `[x ; h]`.
     FirstWeight,
     /// Its bias.
     FirstBias,
@@ -41,6 +42,18 @@ pub enum ParameterKind {
     ScoreWeight,
     /// Its bias.
     ScoreBias,
+    /// What GAT multiplies a sender's transformed vector with for the score, `[hidden_width, 1]`.
+    SenderAttention,
+    /// The same for the receiver.
+    ReceiverAttention,
+    /// GAT's map of edge features, `[edge_width, hidden_width]`.
+    EdgeWeight,
+    /// What GAT multiplies a transformed edge with for the score, `[hidden_width, 1]`.
+    EdgeAttention,
+    /// What GCN and GAT add to their sums, `[1, hidden_width]`.
+    OutputBias,
+    /// GIN's eps where it is learned, `[1, 1]`.
+    Eps,
     /// Confidence, `[hidden_width, 1]`.
     ConfidenceWeight,
     /// Its bias.
@@ -58,12 +71,17 @@ pub struct ParameterLayout {
 
 impl ParameterLayout {
     /// The layout for a configuration: per layer first weight and bias, second weight and bias, score weight and bias; at the end the confidence's
-    /// weight and bias. Slots that the configuration does not have are left out.
+    /// weight and bias. Slots that the configuration does not have are left out. A convolution has per layer its map, then GAT's attention vectors for
+    /// senders and receivers, map and vector for edges, and the bias of the output; or GIN's perceptron and eps.
     pub fn new(config: &BlockConfig) -> Self {
         use ParameterKind as Kind;
         let mut layout = Self { slots: Vec::new(), len: 0 };
         let message = config.message_width();
         for layer in 0..config.layers() {
+            if let Some(convolution) = config.convolution() {
+                layout.push_convolution(layer, config, convolution);
+                continue;
+            }
             layout.push(layer, Kind::FirstWeight, config.message_input_width(), message);
             if config.biased {
                 layout.push(layer, Kind::FirstBias, 1, message);
@@ -86,6 +104,39 @@ impl ParameterLayout {
             }
         }
         layout
+    }
+
+    fn push_convolution(&mut self, layer: usize, config: &BlockConfig, convolution: &Convolution) {
+        use ParameterKind as Kind;
+        let (message, hidden) = (config.message_width(), config.hidden_width);
+        self.push(layer, Kind::FirstWeight, config.node_width(), message);
+        match *convolution {
+            Convolution::Gcn { .. } => {}
+            Convolution::Gat { reads_edges, .. } => {
+                self.push(layer, Kind::SenderAttention, hidden, 1);
+                self.push(layer, Kind::ReceiverAttention, hidden, 1);
+                if reads_edges {
+                    self.push(layer, Kind::EdgeWeight, config.edge_width, hidden);
+                    self.push(layer, Kind::EdgeAttention, hidden, 1);
+                }
+            }
+            Convolution::Gin { learns_eps, .. } => {
+                if config.biased {
+                    self.push(layer, Kind::FirstBias, 1, message);
+                }
+                self.push(layer, Kind::SecondWeight, message, hidden);
+                if config.biased {
+                    self.push(layer, Kind::SecondBias, 1, hidden);
+                }
+                if learns_eps {
+                    self.push(layer, Kind::Eps, 1, 1);
+                }
+                return;
+            }
+        }
+        if config.biased {
+            self.push(layer, Kind::OutputBias, 1, hidden);
+        }
     }
 
     fn push(&mut self, layer: usize, kind: ParameterKind, rows: usize, columns: usize) {

@@ -7,6 +7,7 @@
 
 mod active;
 mod attention;
+mod convolution;
 mod gemm;
 mod maximum;
 mod maximum_backward;
@@ -16,6 +17,7 @@ mod table;
 
 pub(crate) use active::ActiveEdges;
 pub(crate) use attention::{MessageGradient, SharedMessageGradient, Signs, SplitGradient, WeightedForward};
+pub(crate) use convolution::{Convolve, ConvolveBackward, RectifyBackward};
 pub(crate) use gemm::{Gemm, Start};
 pub(crate) use maximum::{MOST_BYTE_EDGES, MaxForward, WINNER_ALIGNMENT, Winners};
 pub(crate) use maximum_backward::{BLOCK_NODES, MaxBackward, block_rows};

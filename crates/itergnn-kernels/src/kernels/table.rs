@@ -4,6 +4,7 @@ use super::attention::{
     MessageGradient, SharedMessageGradient, Signs, SplitGradient, WeightedForward, message_gradient,
     shared_message_gradient, signs, split_gradient, weighted_forward,
 };
+use super::convolution::{Convolve, ConvolveBackward, RectifyBackward, convolve, convolve_backward, rectify_backward};
 use super::gemm::{Gemm, gemm};
 use super::maximum::{MaxForward, max_forward};
 use super::maximum_backward::{MaxBackward, max_backward};
@@ -35,6 +36,9 @@ macro_rules! for_all_kernels {
             pool_max: PoolMax => ();
             flush: Flush => bool;
             add_assign: AddAssign => ();
+            convolve: Convolve => bool;
+            convolve_backward: ConvolveBackward => ();
+            rectify_backward: RectifyBackward => ();
         }
     };
 }

@@ -121,7 +121,11 @@ impl Case<f64> {
             };
             parameters[slot.range()].copy_from_slice(&random.signed_values(slot.rows * slot.columns, scale));
         }
-        let edge_features = if equal_edges {
+        let weighs = matches!(config.layer, LayerKind::Convolution(Convolution::Gcn { edge_weights: true, .. }));
+        let edge_features = if weighs {
+            // Degrees are square roots' arguments.
+            random.signed_values(edges, 0.4).into_iter().map(|value| value + 0.5).collect()
+        } else if equal_edges {
             random.signed_values(config.edge_width, 1.0).repeat(edges)
         } else {
             random.signed_values(edges * config.edge_width, 1.0)
@@ -197,6 +201,32 @@ pub(crate) fn layers() -> Vec<(LayerKind, Aggregation)> {
     ]
 }
 
+/// Every convolution with each of its options, for edges of the given width.
+pub(crate) fn convolutions(edge_width: usize) -> Vec<(LayerKind, Aggregation)> {
+    use Aggregation::{Attention, ScaleInvariantAttention, Sum};
+    let gcn = |self_loops, edge_weights, output_slope| Convolution::Gcn { self_loops, edge_weights, output_slope };
+    let gat = |self_loops, reads_edges, output_slope| Convolution::Gat {
+        self_loops,
+        reads_edges: reads_edges && edge_width > 0,
+        score_slope: 0.2,
+        output_slope,
+    };
+    let mut all = vec![
+        (gcn(true, false, 0.01), Sum),
+        (gcn(false, false, 1.0), Sum),
+        (gat(true, false, 0.01), Attention),
+        (gat(true, true, 0.01), ScaleInvariantAttention),
+        (gat(false, true, 1.0), Attention),
+        (gat(false, false, 0.0), ScaleInvariantAttention),
+        (Convolution::Gin { eps: 0.1, learns_eps: false }, Sum),
+        (Convolution::Gin { eps: 0.0, learns_eps: true }, Sum),
+    ];
+    if edge_width == 1 {
+        all.extend([(gcn(true, true, 0.01), Sum), (gcn(false, true, 0.0), Sum)]);
+    }
+    all.into_iter().map(|(layer, aggregation)| (LayerKind::Convolution(layer), aggregation)).collect()
+}
+
 /// Every controller, with its options in turn.
 pub(crate) fn controllers() -> Vec<Controller> {
     let base = Iterative { max_iterations: 5, epsilon: 0.05, decay: 0.97, ..Iterative::default() };
@@ -217,7 +247,7 @@ pub(crate) fn controllers() -> Vec<Controller> {
 /// All combinations at the given widths.
 pub(crate) fn configs(input_width: usize, hidden_width: usize, edge_width: usize) -> Vec<BlockConfig> {
     let mut configs = Vec::new();
-    for (layer, aggregation) in layers() {
+    for (layer, aggregation) in layers().into_iter().chain(convolutions(edge_width)) {
         for controller in controllers() {
             for biased in [false, true] {
                 configs.push(BlockConfig {

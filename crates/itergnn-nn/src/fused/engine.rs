@@ -109,9 +109,9 @@ impl EngineUse {
 /// let block = |kind| BlockConfig { layer: LayerConfig::new(kind, 1, 8, 1), controller: ControllerConfig::iter() };
 /// let options = RunOptions::inference();
 /// assert_eq!(engine_for(&block(LayerKind::Path), &graph, &options)?, EngineChoice::Fused);
-/// let other = engine_for(&block(LayerKind::Gcn), &graph, &options)?;
-/// assert_eq!(other.to_string(), "plain (the layer is gcn)");
-/// assert!(engine_for(&block(LayerKind::Gcn), &graph, &options.with_engine(Engine::Fused)).is_err());
+/// let other = engine_for(&block(LayerKind::PointNet), &graph, &options)?;
+/// assert_eq!(other.to_string(), "plain (the layer is point-net)");
+/// assert!(engine_for(&block(LayerKind::PointNet), &graph, &options.with_engine(Engine::Fused)).is_err());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn engine_for(block: &BlockConfig, graph: &GraphTensors, options: &RunOptions) -> Result<EngineChoice, Error> {

@@ -4,7 +4,7 @@ use burn::nn::Linear;
 use burn::tensor::Tensor;
 use itergnn_kernels::block::{BlockConfig, LayerKind};
 
-use crate::layers::{EdgeOrder, Layer};
+use crate::layers::{EdgeOrder, GatConv, Layer};
 
 /// The weights of all layers and of the confidence, in the order of the kernels' [`ParameterLayout`](itergnn_kernels::block::ParameterLayout).
 ///
@@ -28,6 +28,20 @@ pub(super) fn flatten<'a>(
             Layer::MpnnMax(layer) => (&layer.message, None),
             Layer::Path(layer) => (&layer.message, layer.aggregator.score.as_ref()),
             Layer::PathSim(layer) => (&layer.message, layer.aggregator.score.as_ref()),
+            Layer::Gcn(layer) => {
+                parts.push(layer.weight.val().flatten(0, 1));
+                parts.extend(layer.bias.as_ref().map(|bias| bias.val()));
+                continue;
+            }
+            Layer::Gat(layer) => {
+                push_attention(&mut parts, layer);
+                continue;
+            }
+            Layer::Gin(layer) => {
+                layer.mlp.layers.iter().for_each(|map| push(&mut parts, map, |weight| weight));
+                parts.extend(layer.learned_eps.as_ref().map(|eps| eps.val()));
+                continue;
+            }
             other => panic!("the fused engine was chosen for another layer than {other:?}"),
         };
         let [first, second] = &message.layers[..] else {
@@ -44,6 +58,14 @@ pub(super) fn flatten<'a>(
         push(&mut parts, confidence, |weight| weight);
     }
     Tensor::cat(parts, 0)
+}
+
+/// Adds the weights of a GAT layer with one head.
+fn push_attention(parts: &mut Vec<Tensor<1>>, layer: &GatConv) {
+    let mut matrices = vec![&layer.weight, &layer.sender_attention, &layer.receiver_attention];
+    matrices.extend(layer.edge.iter().flat_map(|edge| [&edge.weight, &edge.attention]));
+    parts.extend(matrices.into_iter().map(|matrix| matrix.val().flatten(0, 1)));
+    parts.extend(layer.bias.as_ref().map(|bias| bias.val()));
 }
 
 /// Adds the weight of a map, as `arrange` puts it, and its bias if it has one.

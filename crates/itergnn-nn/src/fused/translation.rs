@@ -38,6 +38,12 @@ pub enum Unsupported {
     /// A message function that is not two maps with LeakyReLU after each.
     #[error("the message function is not two maps with LeakyReLU after each")]
     Message,
+    /// Several attention heads.
+    #[error("there are {0} attention heads")]
+    Heads(usize),
+    /// Batch normalisation inside the layer, which needs the whole batch at every step.
+    #[error("batch normalisation is part of the layer")]
+    BatchNorm,
     /// A state that is replaced instead of growing.
     #[error("the aggregate replaces the state")]
     Update,
@@ -74,8 +80,9 @@ pub(super) fn supports(block: &BlockConfig, graph: &GraphTensors, options: &RunO
     if graph.node_segments().iter().any(|nodes| nodes.is_empty()) {
         return Err(Unsupported::EmptyGraph);
     }
+    let messages = config.convolution().is_none();
     let isolated = || graph.incoming().iter().any(|edges| edges.is_empty());
-    if block.layer.isolated == Isolated::Zero && isolated() {
+    if messages && block.layer.isolated == Isolated::Zero && isolated() {
         return Err(Unsupported::Isolated);
     }
     Ok(())
@@ -102,6 +109,7 @@ pub(super) fn kernel_config(
 
 fn layer_kind(layer: &LayerConfig) -> Result<(kernel::LayerKind, kernel::Aggregation), Unsupported> {
     let kind = match layer.kind {
+        LayerKind::Gcn | LayerKind::Gat | LayerKind::Gin => return convolution(layer),
         LayerKind::MpnnMax => kernel::LayerKind::MpnnMax,
         LayerKind::Path => kernel::LayerKind::Path,
         LayerKind::PathSim => kernel::LayerKind::PathSim,
@@ -115,13 +123,43 @@ fn layer_kind(layer: &LayerConfig) -> Result<(kernel::LayerKind, kernel::Aggrega
         Aggregation::Attention => kernel::Aggregation::Attention,
         other => return Err(Unsupported::Aggregation(other)),
     };
-    if layer.mlp_layers != 2 || layer.activation != Activation::LeakyRelu || !layer.final_activation {
-        return Err(Unsupported::Message);
-    }
+    two_maps(layer)?;
     if layer.update != Update::KeepMax {
         return Err(Unsupported::Update);
     }
     Ok((kind, aggregation))
+}
+
+/// The perceptron of the layer is the one that the kernels have.
+fn two_maps(layer: &LayerConfig) -> Result<(), Unsupported> {
+    let same = layer.mlp_layers == 2 && layer.activation == Activation::LeakyRelu && layer.final_activation;
+    if same { Ok(()) } else { Err(Unsupported::Message) }
+}
+
+fn convolution(layer: &LayerConfig) -> Result<(kernel::LayerKind, kernel::Aggregation), Unsupported> {
+    let output_slope = layer.output_activation.negative_slope();
+    let (self_loops, reads_edges) = (layer.add_self_loops, layer.use_edge_attributes);
+    let (convolution, aggregation) = match layer.kind {
+        LayerKind::Gcn => {
+            let gcn = kernel::Convolution::Gcn { self_loops, edge_weights: reads_edges, output_slope };
+            (gcn, kernel::Aggregation::Sum)
+        }
+        LayerKind::Gat if layer.heads != 1 => return Err(Unsupported::Heads(layer.heads)),
+        LayerKind::Gat => {
+            let score_slope = layer.negative_slope;
+            let gat = kernel::Convolution::Gat { self_loops, reads_edges, score_slope, output_slope };
+            let scale_invariant = kernel::Aggregation::ScaleInvariantAttention;
+            (gat, if layer.homogeneous { scale_invariant } else { kernel::Aggregation::Attention })
+        }
+        LayerKind::Gin if layer.batch_norm => return Err(Unsupported::BatchNorm),
+        LayerKind::Gin => {
+            two_maps(layer)?;
+            let gin = kernel::Convolution::Gin { eps: layer.eps, learns_eps: layer.train_eps };
+            (gin, kernel::Aggregation::Sum)
+        }
+        other => return Err(Unsupported::Layer(other)),
+    };
+    Ok((kernel::LayerKind::Convolution(convolution), aggregation))
 }
 
 fn controller(
@@ -189,7 +227,12 @@ mod tests {
     #[test]
     fn what_is_not_covered_is_named() {
         assert_eq!(reason(|_| {}), "covered");
-        assert_eq!(reason(|block| block.layer.kind = LayerKind::Gat), "the layer is gat");
+        assert_eq!(reason(|block| block.layer.kind = LayerKind::PointNet), "the layer is point-net");
+        assert_eq!(reason(|block| block.layer.kind = LayerKind::Gcn), "covered");
+        let heads = |block: &mut BlockConfig| (block.layer.kind, block.layer.heads) = (LayerKind::Gat, 2);
+        assert_eq!(reason(heads), "there are 2 attention heads");
+        let norm = |block: &mut BlockConfig| (block.layer.kind, block.layer.batch_norm) = (LayerKind::Gin, true);
+        assert_eq!(reason(norm), "batch normalisation is part of the layer");
         assert_eq!(reason(|block| block.layer.aggregation = Aggregation::Sparsemax), "the aggregation is sparsemax");
         assert_eq!(
             reason(|block| block.layer.mlp_layers = 3),

@@ -42,12 +42,16 @@ pub(crate) fn corners() -> Vec<Graph> {
 }
 
 /// Every layer and aggregation that the fused engine covers.
-pub(crate) const LAYERS: [(LayerKind, Aggregation); 5] = [
+pub(crate) const LAYERS: [(LayerKind, Aggregation); 8] = [
     (LayerKind::MpnnMax, Aggregation::Max),
     (LayerKind::Path, Aggregation::Max),
     (LayerKind::Path, Aggregation::Attention),
     (LayerKind::PathSim, Aggregation::Max),
     (LayerKind::PathSim, Aggregation::Attention),
+    // These have one aggregation each, whatever the setting says.
+    (LayerKind::Gcn, Aggregation::Max),
+    (LayerKind::Gat, Aggregation::Attention),
+    (LayerKind::Gin, Aggregation::Max),
 ];
 
 /// With biases, without, and with a bias in the confidence alone.

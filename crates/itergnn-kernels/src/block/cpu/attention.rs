@@ -3,7 +3,8 @@
 use super::active::ActiveSet;
 use super::packed::Shapes;
 use super::plan::GraphPlan;
-use crate::block::config::{Aggregation, RANGE_TOLERANCE};
+use super::softmax::{range_backward, softmax};
+use crate::block::config::Aggregation;
 use crate::real::Real;
 
 /// The parts of the scores of one graph and layer.
@@ -17,39 +18,6 @@ pub(super) struct Scores<'a, T> {
     pub(super) features: &'a [T],
     /// `[edge]`.
     pub(super) edge_weight: &'a [T],
-}
-
-/// Largest and smallest score of one receiver.
-struct Extremes<T> {
-    largest: T,
-    smallest: T,
-    /// Where they are first met, counted from the receiver's first edge.
-    largest_at: usize,
-    smallest_at: usize,
-}
-
-impl<T: Real> Extremes<T> {
-    fn of(scores: &[T]) -> Self {
-        let first = scores[0];
-        let mut extremes = Self { largest: first, smallest: first, largest_at: 0, smallest_at: 0 };
-        for (position, &score) in scores.iter().enumerate().skip(1) {
-            if score > extremes.largest {
-                (extremes.largest, extremes.largest_at) = (score, position);
-            }
-            if score < extremes.smallest {
-                (extremes.smallest, extremes.smallest_at) = (score, position);
-            }
-        }
-        extremes
-    }
-
-    /// The range of the scores, or `None` where it counts as zero.
-    fn range(&self) -> Option<T> {
-        let range = self.largest - self.smallest;
-        let (above, below) = (self.largest.abs(), self.smallest.abs());
-        let size = if above > below { above } else { below };
-        (range > T::from_f64(RANGE_TOLERANCE) * size).then_some(range)
-    }
 }
 
 impl<T: Real> Scores<'_, T> {
@@ -84,19 +52,7 @@ impl<T: Real> Scores<'_, T> {
                 *slot = self.score(receiver, edge);
                 finite &= slot.is_finite();
             }
-            let extremes = Extremes::of(slots);
-            let scale = match self.aggregation {
-                Aggregation::ScaleInvariantAttention => extremes.range().map_or(T::ZERO, |range| T::ONE / range),
-                _ => T::ONE,
-            };
-            let mut sum = T::ZERO;
-            for slot in slots.iter_mut() {
-                let exponent = (*slot - extremes.largest) * scale;
-                *slot = if exponent > T::SMALLEST_EXPONENT { exponent.exp() } else { T::ZERO };
-                sum += *slot;
-            }
-            let share = T::ONE / sum;
-            slots.iter_mut().for_each(|slot| *slot *= share);
+            softmax(self.aggregation, slots);
         }
         finite
     }
@@ -120,20 +76,7 @@ impl<T: Real> Scores<'_, T> {
             }
             scores.clear();
             scores.extend(incoming.map(|edge| self.score(receiver, edge)));
-            let extremes = Extremes::of(&scores);
-            let Some(range) = extremes.range() else {
-                products.fill(T::ZERO);
-                continue;
-            };
-            // y = s / (max - min): the range gets -sum(dy s) / range^2. The gradients sum to zero, so the scores may be counted from the largest.
-            let scale = T::ONE / range;
-            let mut pull = T::ZERO;
-            for (product, &score) in products.iter_mut().zip(&scores) {
-                pull += *product * ((score - extremes.largest) * scale);
-                *product *= scale;
-            }
-            products[extremes.largest_at] -= pull * scale;
-            products[extremes.smallest_at] += pull * scale;
+            range_backward(&scores, products);
         }
     }
 }

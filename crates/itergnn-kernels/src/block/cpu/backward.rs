@@ -124,8 +124,14 @@ impl<T: Real> Job<'_, T> {
             if !finite {
                 return Err(KernelError::NonFiniteGradient { graph: tape.plan.graph, iteration: step + 1 });
             }
-            self.messages_backward(tape, step, scratch, targets);
+            match self.config.convolution() {
+                Some(convolution) => self.convolve_backward(convolution, tape, step, scratch, targets),
+                None => self.messages_backward(tape, step, scratch, targets),
+            }
             self.prepare_backward(tape, step, scratch, targets);
+        }
+        if let Some(convolution) = self.config.convolution() {
+            self.finish_convolution(convolution, tape, scratch, targets);
         }
         for (row, values) in targets.hidden.chunks_exact_mut(hidden).enumerate() {
             values.copy_from_slice(&scratch.hidden.as_slice()[row * hidden_row..][..hidden]);
@@ -148,6 +154,9 @@ impl<T: Real> Job<'_, T> {
         scratch.slab_rows.ensure(SLAB * nodes);
         scratch.slab_count = 0;
         scratch.values.ensure(nodes);
+        if let Some(edges) = &tape.convolution {
+            return self.reserve_convolution(edges, nodes, scratch);
+        }
         scratch.features.ensure(TILE_ROWS * self.weights.shapes.edge);
         scratch.first.ensure(TILE_ROWS.max(block_rows(hidden_row)) * message_row);
         scratch.first_gradient.ensure(TILE_ROWS * message_row);

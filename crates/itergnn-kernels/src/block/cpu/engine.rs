@@ -259,7 +259,7 @@ pub fn backward<T: Real>(
         for (layer_sum, _) in &sums {
             total.iter_mut().zip(&layer_sum.as_slice()[range.clone()]).for_each(|(total, &value)| *total += value);
         }
-        unpack_gradient(config, &layout, layer, &total, &mut result.parameters);
+        unpack_gradient(config, &layout, layer, inputs.parameters, &total, &mut result.parameters);
     }
     let mut total = vec![T::ZERO; config.hidden_width + 1];
     for (_, confidence_sum) in &sums {

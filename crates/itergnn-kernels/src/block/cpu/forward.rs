@@ -1,6 +1,7 @@
 //! One graph from its initial states to its output.
 
 use super::active::ActiveSet;
+use super::convolution::ConvolutionEdges;
 use super::layer_forward::BlockScratch;
 use super::packed::{PackedWeights, Shapes};
 use super::plan::GraphPlan;
@@ -109,10 +110,13 @@ impl<T: Real> Job<'_, T> {
             if step == 0 || self.layer_of(step) != 0 {
                 self.constants(&tape.plan, self.layer_of(step), scratch);
                 scratch.active.select_everything();
-            } else {
+            } else if self.config.convolution().is_none() {
                 scratch.active.select_changed(&tape.plan, self.config);
             }
-            let mut finite = self.step(&mut tape, scratch);
+            let mut finite = match self.config.convolution() {
+                Some(convolution) => self.convolve(convolution, &mut tape, scratch),
+                None => self.step(&mut tape, scratch),
+            };
             tape.steps += 1;
             if let Some(options) = self.config.iterative() {
                 finite &= self.push_confidences(&mut tape, options, scratch);
@@ -131,6 +135,8 @@ impl<T: Real> Job<'_, T> {
     fn new_tape(&self, plan: GraphPlan, memory: Memory) -> GraphTape<T> {
         let Shapes { hidden_row, prepared_row, .. } = self.weights.shapes;
         let nodes = plan.nodes;
+        let convolution =
+            self.config.convolution().map(|layer| ConvolutionEdges::new(self.config, layer, self.inputs, plan.graph));
         let units = match self.config.iterative() {
             Some(options) if options.node_wise => nodes,
             Some(_) if nodes > 0 => 1,
@@ -140,15 +146,16 @@ impl<T: Real> Job<'_, T> {
             memory,
             steps: 0,
             hidden: History::new(nodes * hidden_row, memory),
-            prepared: History::new(nodes * prepared_row, memory),
+            prepared: History::new(nodes * prepared_row, if self.forgets_prepared() { Memory::Last } else { memory }),
             byte_winners: History::new(nodes * self.winner_row(), memory),
             word_winners: History::new(nodes * self.winner_row(), memory),
-            weights: History::new(plan.edges, memory),
+            weights: History::new(convolution.as_ref().map_or(plan.edges, ConvolutionEdges::len), memory),
             signs: History::new(plan.rows() * hidden_row / ROW_ALIGNMENT, memory),
             messages: History::new(nodes * hidden_row, memory),
             pooled_positions: History::new(hidden_row, memory),
             pooled: History::new(hidden_row, memory),
             schedules: vec![Schedule::new(memory == Memory::Everything); units],
+            convolution,
             plan,
         }
     }
@@ -247,7 +254,8 @@ impl<T: Real> Job<'_, T> {
     fn pool(&self, tape: &mut GraphTape<T>, options: &Iterative, active: &ActiveSet) {
         let (nodes, width) = (tape.plan.nodes, self.weights.shapes.hidden_row);
         let target = tape.pooled.record_mut(tape.steps - 1);
-        if tape.memory == Memory::Last && options.readout == ConfidenceReadout::Max && tape.steps > 1 {
+        let grows = tape.convolution.is_none() && tape.steps > 1;
+        if tape.memory == Memory::Last && options.readout == ConfidenceReadout::Max && grows {
             // States only grow, so the old maximum and the nodes that changed tell the new one; where it is, nobody asks.
             // SAFETY: the record holds one padded row of initialised memory.
             let pooled = unsafe { std::slice::from_raw_parts_mut(target, width) };

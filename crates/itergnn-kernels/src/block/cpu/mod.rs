@@ -15,12 +15,14 @@ mod active;
 mod attention;
 mod attention_backward;
 mod backward;
+mod convolution;
 mod engine;
 mod forward;
 mod layer_backward;
 mod layer_forward;
 mod packed;
 mod plan;
+mod softmax;
 mod tape;
 mod threads;
 

@@ -1,6 +1,8 @@
 //! Weights in the order the kernels read them, and gradients in the order they write them.
 
+use super::convolution;
 use crate::block::config::BlockConfig;
+use crate::block::convolution::Convolution;
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::memory::Buffer;
 use crate::real::Real;
@@ -21,6 +23,8 @@ pub(super) struct Shapes {
     pub(super) prepared_row: usize,
     pub(super) receiver_column: Option<usize>,
     pub(super) has_score: bool,
+    /// Whether there is a second map.
+    pub(super) has_second: bool,
 }
 
 impl Shapes {
@@ -39,6 +43,7 @@ impl Shapes {
             prepared_row: sender_row + receiver_column.map_or(0, |_| message_row),
             receiver_column,
             has_score,
+            has_second: !matches!(config.convolution(), Some(Convolution::Gcn { .. } | Convolution::Gat { .. })),
         }
     }
 
@@ -70,6 +75,10 @@ pub(super) struct Sections {
     pub(super) second: usize,
     /// `[hidden_row]`.
     pub(super) second_bias: usize,
+    /// `[message_row]`: what a convolution adds to its sums.
+    pub(super) sum_bias: usize,
+    /// `[1]`: a learned eps.
+    pub(super) eps: usize,
     /// Values of a layer's gradient.
     pub(super) gradient_len: usize,
     /// `[prepared_row, hidden_row]`.
@@ -94,11 +103,14 @@ impl Sections {
         let prepare_bias = section(prepared_row);
         let edge_start = section(edge * message_row);
         let score_edge = section(edge);
-        let second = section((message * hidden_row).max(hidden * message_row));
+        let second_len = if shapes.has_second { (message * hidden_row).max(hidden * message_row) } else { 0 };
+        let second = section(second_len);
         let second_bias = section(hidden_row);
+        let sum_bias = section(message_row);
+        let eps = section(1);
         let gradient_len = section(0);
         let prepare_transposed = section(prepared_row * hidden_row);
-        let second_transposed = section(hidden * message_row);
+        let second_transposed = section(if shapes.has_second { hidden * message_row } else { 0 });
         let len = section(0);
         Self {
             prepare,
@@ -108,6 +120,8 @@ impl Sections {
             score_edge,
             second,
             second_bias,
+            sum_bias,
+            eps,
             gradient_len,
             prepare_transposed,
             second_transposed,
@@ -160,6 +174,14 @@ fn for_each_first(
     }
 }
 
+/// Where one layer lies, flat and packed.
+pub(super) struct LayerPlace<'a> {
+    pub(super) layout: &'a ParameterLayout,
+    pub(super) shapes: &'a Shapes,
+    pub(super) sections: &'a Sections,
+    pub(super) layer: usize,
+}
+
 /// All layers' weights, packed.
 #[derive(Debug)]
 pub(super) struct PackedWeights<T> {
@@ -176,7 +198,12 @@ impl<T: Real> PackedWeights<T> {
         values.as_mut_slice().fill(T::ZERO);
         let Shapes { hidden, hidden_row, message, message_row, prepared_row, .. } = shapes;
         for (layer, packed) in values.as_mut_slice().chunks_exact_mut(sections.len.max(1)).enumerate() {
-            for_each_first(layout, &shapes, &sections, layer, |flat, place| packed[place] = parameters[flat]);
+            if let Some(convolution) = config.convolution() {
+                let place = LayerPlace { layout, shapes: &shapes, sections: &sections, layer };
+                convolution::pack(&place, convolution, parameters, packed);
+            } else {
+                for_each_first(layout, &shapes, &sections, layer, |flat, place| packed[place] = parameters[flat]);
+            }
             for row in 0..hidden {
                 for column in 0..prepared_row {
                     packed[sections.prepare_transposed + column * hidden_row + row] =
@@ -184,7 +211,7 @@ impl<T: Real> PackedWeights<T> {
                 }
             }
             let second = layout.get(parameters, layer, ParameterKind::SecondWeight);
-            for row in 0..message {
+            for row in 0..if shapes.has_second { message } else { 0 } {
                 for column in 0..hidden {
                     let value = second[row * hidden + column];
                     packed[sections.second + row * hidden_row + column] = value;
@@ -203,16 +230,21 @@ impl<T: Real> PackedWeights<T> {
     }
 }
 
-/// Writes the packed gradient of a layer to its places in the flat one.
+/// Writes the packed gradient of a layer to its places in the flat one; `parameters` are the layer's values.
 pub(super) fn unpack_gradient<T: Real>(
     config: &BlockConfig,
     layout: &ParameterLayout,
     layer: usize,
+    parameters: &[T],
     packed: &[T],
     flat: &mut [T],
 ) {
     let shapes = Shapes::new(config);
     let sections = Sections::new(&shapes);
+    if let Some(convolution) = config.convolution() {
+        let place = LayerPlace { layout, shapes: &shapes, sections: &sections, layer };
+        return convolution::unpack_gradient(&place, convolution, parameters, packed, flat);
+    }
     for_each_first(layout, &shapes, &sections, layer, |place, source| flat[place] = packed[source]);
     let Shapes { hidden, hidden_row, message, message_row, has_score, .. } = shapes;
     if let Some(range) = layout.range(layer, ParameterKind::SecondWeight) {

@@ -1,5 +1,6 @@
 //! What the way back needs of the way there.
 
+use super::convolution::ConvolutionEdges;
 use super::plan::GraphPlan;
 use crate::block::config::BlockConfig;
 use crate::block::output::Wanted;
@@ -68,6 +69,8 @@ impl<T: Plain> History<T> {
 pub(super) struct GraphTape<T> {
     pub(super) memory: Memory,
     pub(super) plan: GraphPlan,
+    /// The edges of a convolution.
+    pub(super) convolution: Option<ConvolutionEdges<T>>,
     /// Iterations done.
     pub(super) steps: usize,
     /// States, `[nodes, hidden_row]`: record `k` is the state after `k` iterations.
@@ -77,7 +80,7 @@ pub(super) struct GraphTape<T> {
     /// Winners of a maximum, `[nodes, winner_row]`, in one of two widths.
     pub(super) byte_winners: History<u8>,
     pub(super) word_winners: History<u32>,
-    /// Weights of attention, `[edges]`.
+    /// Weights of attention, `[edges]`, loops included where the layer has them.
     pub(super) weights: History<T>,
     /// Signs of the messages, `[edges, hidden_row / 16]`, where there is one message per edge.
     pub(super) signs: History<u16>,

@@ -24,19 +24,19 @@ pub(super) struct Step<T> {
     /// States before and after, `[nodes of the graph, hidden]`.
     pub(super) before: Vec<T>,
     pub(super) after: Vec<T>,
-    /// Output of the first message layer, `[edges of the graph, message]`.
-    first: Vec<T>,
-    /// Messages, `[edges of the graph, hidden]`.
-    messages: Vec<T>,
-    /// Scores and their weights, `[edges of the graph]`.
-    scores: Vec<T>,
-    weights: Vec<T>,
+    /// Output of the first message layer, `[edges of the graph, message]`; `[nodes of the graph, message]` for GIN.
+    pub(super) first: Vec<T>,
+    /// Messages, `[edges of the graph, hidden]`; `[nodes of the graph, message]` for a convolution, whose messages belong to senders.
+    pub(super) messages: Vec<T>,
+    /// Scores and their weights, `[edges of the graph]`, loops included.
+    pub(super) scores: Vec<T>,
+    pub(super) weights: Vec<T>,
     /// Whether all messages are finite (a maximum would swallow an undefined one).
     pub(super) finite: bool,
 }
 
 impl<T: Real> Context<'_, T> {
-    fn get(&self, kind: ParameterKind) -> &[T] {
+    pub(super) fn get(&self, kind: ParameterKind) -> &[T] {
         self.layout.get(self.inputs.parameters, self.layer, kind)
     }
 
@@ -85,6 +85,9 @@ impl<T: Real> Context<'_, T> {
 
     /// The step from the states `before`.
     pub(super) fn forward(&self, before: Vec<T>) -> Step<T> {
+        if let Some(convolution) = self.config.convolution() {
+            return self.convolve(convolution, before);
+        }
         let hidden = self.config.hidden_width;
         let (nodes, edges) = (self.inputs.batch.node_range(self.graph), self.inputs.batch.edge_range(self.graph));
         let mut step = Step {
@@ -130,6 +133,9 @@ impl<T: Real> Context<'_, T> {
 
     /// Gradient of the states before the step from that of the states after it; adds to the other gradients.
     pub(super) fn backward(&self, step: &Step<T>, after: &[T], result: &mut BlockGradients<T>) -> Vec<T> {
+        if let Some(convolution) = self.config.convolution() {
+            return self.convolve_backward(convolution, step, after, result);
+        }
         let BlockConfig { hidden_width: hidden, aggregation, .. } = *self.config;
         let message = self.config.message_width();
         let (nodes, edges) = (self.inputs.batch.node_range(self.graph), self.inputs.batch.edge_range(self.graph));
@@ -200,7 +206,7 @@ impl<T: Real> Context<'_, T> {
     }
 
     /// Gradient of the input of a linear map; adds to those of its weight and bias.
-    fn linear_backward(
+    pub(super) fn linear_backward(
         &self,
         input: &[T],
         output: &[T],
@@ -250,7 +256,7 @@ fn output_width<T>(weight: &[T], input: &[T]) -> usize {
 }
 
 /// `input W + b`, with an empty `b` for none.
-fn linear<T: Real>(input: &[T], weight: &[T], bias: &[T]) -> Vec<T> {
+pub(super) fn linear<T: Real>(input: &[T], weight: &[T], bias: &[T]) -> Vec<T> {
     let width = output_width(weight, input);
     let mut output = if bias.is_empty() { vec![T::ZERO; width] } else { bias.to_vec() };
     for (row, &value) in input.iter().enumerate() {
@@ -261,6 +267,6 @@ fn linear<T: Real>(input: &[T], weight: &[T], bias: &[T]) -> Vec<T> {
     output
 }
 
-fn add<T: Real>(target: &mut [T], source: &[T]) {
+pub(super) fn add<T: Real>(target: &mut [T], source: &[T]) {
     target.iter_mut().zip(source).for_each(|(target, &source)| *target += source);
 }

@@ -2,6 +2,7 @@
 //!
 //! It shares with the fused engine only the contract and the scalar formulas of the controller, and is itself tested against finite differences.
 
+mod convolution;
 mod graph;
 mod layer;
 mod softmax;
