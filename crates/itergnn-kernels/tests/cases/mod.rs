@@ -114,8 +114,11 @@ impl Case<f64> {
         let (nodes, edges) = (batch.nodes(), batch.senders.len());
         let layout = ParameterLayout::new(&config);
         let mut parameters = vec![0.0; layout.len()];
+        let gin = matches!(config.layer, LayerKind::Convolution(Convolution::Gin { .. }));
         for slot in layout.slots() {
             let scale = match slot.kind {
+                // GIN adds up whole neighbourhoods.
+                ParameterKind::FirstWeight if gin => 0.5 / (slot.rows as f64).sqrt(),
                 ParameterKind::FirstWeight | ParameterKind::SecondWeight => 1.5 / (slot.rows as f64).sqrt(),
                 _ => 0.6,
             };
