@@ -1,0 +1,139 @@
+"""One training step, ours against PyTorch + PyG, in one table. Run it on an idle machine.
+
+    pip install -r benches/pyg/requirements.txt
+    cargo build --release --bin itergnn
+    python benches/pyg/compare.py --itergnn target/release/itergnn --out benches/pyg/results.md
+
+Both sides take the same 32 graphs, hidden width 64, 30 iterations, forward, backward and Adam. The two sides take turns and each reports its least
+time, so that a busy moment does not count for either. PyTorch runs with flushed denormals and in up to four spellings (see models.py); its best one counts.
+"""
+
+import argparse
+import json
+import platform
+import subprocess
+import time
+from datetime import date
+from pathlib import Path
+
+import torch
+import torch_geometric
+from models import Gcn, IterHomoPath
+
+CASES = [
+    # name of our row, generator, model
+    ("train-step/lobster/path-sim-max", "lobster", ("path-sim", "max")),
+    ("train-step/er/path-sim-max", "er", ("path-sim", "max")),
+    ("train-step/lobster/path-sim-attention", "lobster", ("path-sim", "attention")),
+    ("train-step/er/path-sim-attention", "er", ("path-sim", "attention")),
+    ("train-step/lobster/path-attention", "lobster", ("path", "attention")),
+    ("train-step/er/path-attention", "er", ("path", "attention")),
+    ("train-step/lobster/gcn-30", "lobster", None),
+    ("train-step/er/gcn-30", "er", None),
+]
+
+
+def batch(itergnn, generator):
+    """32 samples, weighted, as one disjoint union."""
+    command = [itergnn, "sample", "shortest-path", "--generator", generator, "--size", "4..34", "--weighted", "--count", "32"]
+    lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    x, senders, receivers, edges, graph, targets, first = [], [], [], [], [], [], 0
+    for number, line in enumerate(lines):
+        sample = json.loads(line)
+        x += sample["node_attributes"]
+        senders += [first + s for s, _ in sample["edges"]]
+        receivers += [first + r for _, r in sample["edges"]]
+        edges += sample["edge_attributes"]
+        targets.append(sample["target"])
+        graph += [number] * len(sample["node_attributes"])
+        first = len(x)
+    order = sorted(range(len(receivers)), key=receivers.__getitem__)
+    pick = lambda values: [values[i] for i in order]
+    return (torch.tensor(x), torch.tensor(pick(senders)), torch.tensor(pick(receivers)), torch.tensor(pick(edges)).reshape(-1, 1),
+            torch.tensor(graph), len(lines), torch.tensor(targets).reshape(-1, 1))
+
+
+def spellings(model):
+    if model is None:
+        yield "stock", Gcn()
+        yield "compiled", torch.compile(Gcn(), dynamic=False)
+        return
+    for split in (False, True):
+        name = "split" if split else "stock"
+        yield name, IterHomoPath(*model, split)
+        yield f"{name}, compiled", torch.compile(IterHomoPath(*model, split), dynamic=False)
+
+
+def step_time(model, data, repetitions):
+    *inputs, targets = data
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-5, fused=True)
+    best = float("inf")
+    for repetition in range(repetitions + 2):
+        started = time.perf_counter()
+        optimiser.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.mse_loss(model(*inputs), targets)
+        loss.backward()
+        optimiser.step()
+        if repetition >= 2:
+            best = min(best, time.perf_counter() - started)
+    return 1e3 * best
+
+
+def theirs(case, data, repetitions, compiled):
+    rows = {}
+    for name, model in spellings(case):
+        if "compiled" in name and not compiled:
+            continue
+        try:
+            rows[name] = step_time(model, data, repetitions)
+        except Exception as error:  # a spelling that does not compile is reported, not hidden
+            rows[name] = None
+            print(f"  {name}: {type(error).__name__}: {str(error).splitlines()[0][:100]}", flush=True)
+    return rows
+
+
+def ours(itergnn, repetitions):
+    command = [itergnn, "bench", "--json", "--repetitions", str(repetitions)]
+    results = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["results"]
+    return {row["name"]: row["step_ms"] for row in results if row.get("step_ms") is not None}
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--itergnn", required=True, help="the binary, built with --release")
+    arguments.add_argument("--threads", type=int, default=2)
+    arguments.add_argument("--repetitions", type=int, default=10)
+    arguments.add_argument("--no-compiled", action="store_true", help="skip torch.compile, which takes minutes to warm up")
+    arguments.add_argument("--only", help="part of the names of the rows to run")
+    arguments.add_argument("--out", type=Path, help="write the table here too")
+    arguments = arguments.parse_args()
+    torch.set_num_threads(arguments.threads)
+    torch.set_flush_denormal(True)
+    torch.manual_seed(0)
+    data = {generator: batch(arguments.itergnn, generator) for generator in ("lobster", "er")}
+    before = ours(arguments.itergnn, arguments.repetitions)
+    lines = ["| training step, 32 graphs of size [4, 34), 30 iterations | PyTorch + PyG, best (spelling) | stock | itergnn | ratio |", "|---|---|---|---|---|"]
+    measured = {}
+    for name, generator, case in CASES:
+        if arguments.only and arguments.only not in name:
+            continue
+        measured[name] = theirs(case, data[generator], arguments.repetitions, not arguments.no_compiled)
+        print(name, measured[name], flush=True)
+    after = ours(arguments.itergnn, arguments.repetitions)
+    for name, rows in measured.items():
+        spelling, best = min(((k, v) for k, v in rows.items() if v is not None), key=lambda row: row[1])
+        own = min(before[name], after[name])
+        lines.append(f"| {name} | {best:.1f} ms ({spelling}) | {rows['stock']:.1f} ms | {own:.2f} ms | {best / own:.1f} |")
+    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
+    nodes, edges = data["lobster"][0].size(0), data["lobster"][1].size(0)
+    nodes_er, edges_er = data["er"][0].size(0), data["er"][1].size(0)
+    heading = (f"{date.today()}, {cpu}, {arguments.threads} threads, PyTorch {torch.__version__}, PyG {torch_geometric.__version__}; "
+               f"lobsters {nodes} nodes / {edges} edges, ER {nodes_er} / {edges_er}; least of {arguments.repetitions} steps each.")
+    text = heading + "\n\n" + "\n".join(lines) + "\n"
+    print("\n" + text)
+    if arguments.out:
+        arguments.out.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
