@@ -6,6 +6,7 @@ mod options;
 mod output;
 mod picture;
 mod progress;
+mod report;
 
 use std::process::ExitCode;
 
@@ -37,6 +38,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Eval(arguments) => commands::evaluate::run(arguments),
         Command::Solve(arguments) => commands::solve::run(arguments),
         Command::Predict(arguments) => commands::predict::run(arguments),
+        Command::Reproduce(arguments) => commands::reproduce::run(arguments),
         Command::Bench(arguments) => commands::bench::run(arguments),
         Command::Import(arguments) => commands::import::run(arguments),
     }

@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Solve(SolveArguments),
     /// Says what a model predicts for a graph.
     Predict(PredictArguments),
+    /// Runs the experiments of the paper's tables and reports ours beside theirs.
+    Reproduce(ReproduceArguments),
     /// Times training steps and inference on this machine; run it when nothing else does.
     Bench(BenchArguments),
     /// Turns a checkpoint of the paper's PyTorch code into a model.
@@ -327,6 +329,45 @@ pub(crate) struct SolveArguments {
     /// Compare with the exact solver afterwards.
     #[arg(long)]
     pub(crate) check: bool,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  itergnn reproduce --quick                     every table, small, in under 20 minutes on two cores
+  itergnn reproduce lobsters ablation --seeds 3 two tables in full
+  itergnn reproduce --report-only               the report again from the results that are there
+
+Tables: summary, lobsters, ablation, iterations, regular-graphs. A result that is there is not made again, so the same command goes on after Ctrl-C;
+results, report.md and report.html stand in the folder given by --out.")]
+pub(crate) struct ReproduceArguments {
+    /// Tables to make; all unless given.
+    #[arg(value_name = "TABLE")]
+    pub(crate) tables: Vec<String>,
+    /// Fewer samples, epochs and test graphs: shows that everything runs and roughly where it ends.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Train every model this many times, with seeds 0, 1, ..; 3 unless told, 1 with --quick.
+    #[arg(long, value_name = "N")]
+    pub(crate) seeds: Option<u64>,
+    /// Epochs of the paper's models; ours have a length of their own.
+    #[arg(long)]
+    pub(crate) epochs: Option<u64>,
+    /// Training samples of the paper's models.
+    #[arg(long)]
+    pub(crate) samples: Option<u64>,
+    /// Folder of results and report.
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub(crate) out: PathBuf,
+    /// Experiments at a time; all cores unless told.
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Run nothing; write the report from the results that are there.
+    #[arg(long)]
+    pub(crate) report_only: bool,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

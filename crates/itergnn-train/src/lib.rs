@@ -31,6 +31,7 @@ mod error;
 pub mod evaluation;
 pub mod learning;
 pub mod records;
+pub mod reproduction;
 pub mod run;
 mod supervised;
 

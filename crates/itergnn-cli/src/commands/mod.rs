@@ -7,6 +7,7 @@ pub(crate) mod exact;
 pub(crate) mod import;
 mod model;
 pub(crate) mod predict;
+pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod solve;
 mod task;

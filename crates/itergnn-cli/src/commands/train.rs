@@ -62,7 +62,7 @@ pub(crate) fn failure(error: TrainError) -> Failure {
 }
 
 /// Ctrl-C asks the run to save its state and end; a second one ends the process at once.
-fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
+pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || {

@@ -1,0 +1,90 @@
+//! A report as one page that needs nothing else.
+
+use std::fmt::Write;
+
+use super::{Report, ReportSection, ReportTable};
+
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1200px;margin:2rem auto;padding:0 1rem;color:#1b1f24}\
+table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}td,th{border:1px solid #d0d7de;padding:.3rem .6rem;text-align:right;white-space:nowrap}\
+td:first-child,th:first-child{text-align:left}th{background:#f6f8fa}.short{background:#ffecec}.short::after{content:' \\25BC';color:#b42318}\
+code{background:#f6f8fa;padding:.1rem .3rem}figure{margin:1rem 0}figcaption,li{color:#57606a}svg{max-width:100%;height:auto}";
+
+impl Report {
+    /// The report, figures included.
+    pub(crate) fn html(&self) -> String {
+        let title = escape(&self.title);
+        let mut text = format!(
+            "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
+             <title>{title}</title><style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n<ul>\n"
+        );
+        for (what, value) in &self.facts {
+            let _ = writeln!(text, "<li>{}: {}</li>", escape(what), escape(value));
+        }
+        text.push_str("</ul>\n<p>Cells marked &#9660; fall short of the paper.</p>\n");
+        for section in &self.sections {
+            section.write_html(&mut text);
+        }
+        text.push_str("</body></html>\n");
+        text
+    }
+}
+
+impl ReportSection {
+    fn write_html(&self, text: &mut String) {
+        let _ = write!(text, "<h2>{}</h2>\n<p><code>{}</code></p>\n", escape(&self.title), escape(&self.command));
+        for table in &self.tables {
+            table.write_html(text);
+        }
+        for figure in &self.figures {
+            let caption = escape(&figure.caption);
+            let _ = write!(text, "<figure>{}<figcaption>{caption}</figcaption></figure>\n", figure.svg);
+        }
+        if !self.notes.is_empty() {
+            text.push_str("<ul>\n");
+            for note in &self.notes {
+                let _ = writeln!(text, "<li>{}</li>", escape(note));
+            }
+            text.push_str("</ul>\n");
+        }
+    }
+}
+
+impl ReportTable {
+    fn write_html(&self, text: &mut String) {
+        text.push_str("<table><thead><tr>");
+        for heading in &self.header {
+            let _ = write!(text, "<th>{}</th>", escape(heading));
+        }
+        text.push_str("</tr></thead><tbody>\n");
+        for row in &self.rows {
+            text.push_str("<tr>");
+            for cell in row {
+                let class = if cell.short { " class=\"short\"" } else { "" };
+                let _ = write!(text, "<td{class}>{}</td>", escape(&cell.text));
+            }
+            text.push_str("</tr>\n");
+        }
+        text.push_str("</tbody></table>\n");
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::ReportCell;
+
+    #[test]
+    fn texts_are_escaped_and_short_cells_marked() {
+        let table = ReportTable {
+            header: vec!["<a>".to_owned()],
+            rows: vec![vec![ReportCell { text: "1 & 2".to_owned(), short: true }]],
+        };
+        let mut text = String::new();
+        table.write_html(&mut text);
+        assert!(text.contains("<th>&lt;a&gt;</th>") && text.contains("<td class=\"short\">1 &amp; 2</td>"), "{text}");
+    }
+}

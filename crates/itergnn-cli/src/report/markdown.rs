@@ -1,0 +1,75 @@
+//! A report as Markdown; figures are files beside it.
+
+use std::fmt::Write;
+
+use super::{Report, ReportCell, ReportSection, ReportTable};
+
+/// What marks a cell that falls short.
+const SHORT: &str = " ▼";
+
+impl Report {
+    /// The report, with figures in the folder `figures` beside it.
+    pub(crate) fn markdown(&self) -> String {
+        let mut text = format!("# {}\n\nGenerated; do not edit.\n\n", self.title);
+        for (what, value) in &self.facts {
+            let _ = writeln!(text, "- {what}: {value}");
+        }
+        for section in &self.sections {
+            section.write_markdown(&mut text);
+        }
+        text
+    }
+}
+
+impl ReportSection {
+    fn write_markdown(&self, text: &mut String) {
+        let _ = write!(text, "\n## {}\n\n`{}`\n", self.title, self.command);
+        for table in &self.tables {
+            text.push('\n');
+            table.write_markdown(text);
+        }
+        for figure in &self.figures {
+            let _ = write!(text, "\n![{}](figures/{}.svg)\n", figure.caption, figure.name);
+        }
+        if !self.notes.is_empty() {
+            text.push('\n');
+        }
+        for note in &self.notes {
+            let _ = writeln!(text, "- {note}");
+        }
+    }
+}
+
+impl ReportTable {
+    fn write_markdown(&self, text: &mut String) {
+        let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+        text.push_str(&line(self.header.clone()));
+        text.push_str(&line(vec!["---".to_owned(); self.header.len()]));
+        for row in &self.rows {
+            text.push_str(&line(row.iter().map(ReportCell::markdown).collect()));
+        }
+    }
+}
+
+impl ReportCell {
+    fn markdown(&self) -> String {
+        let text = self.text.replace('|', "\\|");
+        if self.short { format!("{text}{SHORT}") } else { text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_that_fall_short_are_marked() {
+        let table = ReportTable {
+            header: vec!["a".to_owned(), "b".to_owned()],
+            rows: vec![vec![ReportCell::plain("x|y"), ReportCell { text: "1".to_owned(), short: true }]],
+        };
+        let mut text = String::new();
+        table.write_markdown(&mut text);
+        assert_eq!(text, "| a | b |\n| --- | --- |\n| x\\|y | 1 ▼ |\n");
+    }
+}

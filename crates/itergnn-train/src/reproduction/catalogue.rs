@@ -1,0 +1,206 @@
+//! All tables by name, and how a table becomes experiments.
+
+use std::collections::BTreeMap;
+
+use itergnn_tasks::{SizeRange, Task, TaskError, TaskSpec};
+
+use super::{Budget, Cell, Column, Evaluation, Experiment, Quantity, Row, Table};
+use super::{ablation, lobsters, regular, summary};
+use crate::{ModelConfig, TrainConfig, TrainError};
+
+/// Our own recipe, whatever family it is for a task.
+pub(super) const OURS: &str = "iter-homo-path";
+
+/// A paper's cell without a number.
+pub(super) const NONE: f64 = f64::NAN;
+
+/// A table and the experiments that fill it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Section {
+    /// The table.
+    pub table: Table,
+    /// Its experiments; some may be in other sections too, under the same id and with the same settings.
+    pub experiments: Vec<Experiment>,
+}
+
+/// Names of the tables, in the order of the report.
+pub fn section_names() -> [&'static str; 5] {
+    ["summary", "lobsters", "ablation", "iterations", "regular-graphs"]
+}
+
+/// Every table under a budget.
+///
+/// # Errors
+/// [`TrainError::Task`] if a task refuses the settings of its table.
+pub fn catalogue(budget: &Budget) -> Result<Vec<Section>, TrainError> {
+    let sections = vec![
+        summary::section(budget)?,
+        lobsters::section(budget)?,
+        ablation::section(budget)?,
+        ablation::iterations(budget)?,
+        regular::section(budget)?,
+    ];
+    debug_assert!(sections.iter().map(|section| section.table.id).eq(section_names()));
+    Ok(sections)
+}
+
+/// What models are trained on.
+pub(super) struct Problem {
+    pub(super) id: &'static str,
+    pub(super) spec: TaskSpec,
+}
+
+/// A column: what is asked of the models trained on a problem.
+pub(super) struct Probe {
+    pub(super) label: String,
+    pub(super) quantity: Quantity,
+    /// Which problem, by its place.
+    pub(super) problem: usize,
+    /// Name of the evaluation.
+    pub(super) name: String,
+    pub(super) evaluation: Evaluation,
+}
+
+impl Probe {
+    /// The test of a problem at a size.
+    pub(super) fn at_size(
+        label: &str,
+        problem: (usize, &Problem),
+        quantity: Quantity,
+        size: u32,
+        count: u64,
+    ) -> Result<Self, TaskError> {
+        let mut spec = problem.1.spec.clone();
+        spec.set_size(SizeRange::exactly(size)?)?;
+        let success = quantity == Quantity::SuccessRate;
+        let name = if success { format!("{size}-success") } else { size.to_string() };
+        let evaluation = Evaluation { cap: Some(cap(&spec, size)), spec, count, success, records: false };
+        Ok(Self { label: label.to_owned(), quantity, problem: problem.0, name, evaluation })
+    }
+}
+
+/// Twice as many iterations as any of the graphs needs: a model that goes on beyond that has not learned to stop.
+fn cap(spec: &TaskSpec, size: u32) -> usize {
+    let size = size as usize;
+    match spec.task() {
+        Task::Navigation => 8 * size,
+        _ => 30 + size + size / 4,
+    }
+}
+
+/// A row: a model and the paper's numbers, one a column, [`NONE`] where it has none.
+pub(super) struct Contender<'a> {
+    pub(super) label: &'a str,
+    /// Name of the model in the id of its experiments.
+    pub(super) id: &'a str,
+    pub(super) model: ModelConfig,
+    pub(super) paper: &'a [f64],
+}
+
+impl<'a> Contender<'a> {
+    pub(super) fn preset(label: &'a str, name: &'a str, paper: &'a [f64]) -> Self {
+        Self { label, id: name, model: ModelConfig::preset(name), paper }
+    }
+}
+
+/// The table of some models on some problems.
+pub(super) fn assemble(
+    budget: &Budget,
+    head: (&'static str, &'static str),
+    problems: &[Problem],
+    probes: &[Probe],
+    contenders: &[Contender<'_>],
+    notes: &[&str],
+) -> Section {
+    let mut experiments = Vec::new();
+    let mut rows = Vec::new();
+    for contender in contenders {
+        for (place, problem) in problems.iter().enumerate() {
+            let asked = probes.iter().filter(|probe| probe.problem == place);
+            let evaluations: BTreeMap<_, _> =
+                asked.map(|probe| (probe.name.clone(), probe.evaluation.clone())).collect();
+            experiments.push(experiment(budget, problem, contender, evaluations));
+        }
+        let cell = |(place, probe): (usize, &Probe)| {
+            let paper = contender.paper.get(place).copied().filter(|value| !value.is_nan());
+            let experiment = id(&problems[probe.problem], contender);
+            Some(Cell { paper, experiment, evaluation: probe.name.clone() })
+        };
+        let cells = probes.iter().enumerate().map(cell).collect();
+        rows.push(Row { label: contender.label.to_owned(), cells });
+    }
+    let column = |probe: &Probe| Column { label: probe.label.clone(), quantity: probe.quantity };
+    let table = Table {
+        id: head.0,
+        title: head.1,
+        columns: probes.iter().map(column).collect(),
+        rows,
+        notes: notes.iter().map(|&note| note.to_owned()).collect(),
+    };
+    Section { table, experiments }
+}
+
+fn id(problem: &Problem, contender: &Contender<'_>) -> String {
+    format!("{}/{}", problem.id, contender.id)
+}
+
+fn experiment(
+    budget: &Budget,
+    problem: &Problem,
+    contender: &Contender<'_>,
+    evaluations: BTreeMap<String, Evaluation>,
+) -> Experiment {
+    let mut config = TrainConfig::new(problem.spec.clone(), contender.model.clone());
+    config.epochs = budget.epochs;
+    config.data.train = budget.samples;
+    config.data.validation = budget.validation;
+    if contender.id == OURS {
+        own_recipe(&mut config);
+    } else {
+        // A model that never stops would spend most of the time on validation.
+        config.selection.lifted_cap = config.selection.lifted_cap.min(100);
+    }
+    Experiment { id: id(problem, contender), config, evaluations }
+}
+
+/// Our models have a training length of their own: what they learn hardens by a schedule over the whole of it, and it is short.
+fn own_recipe(config: &mut TrainConfig) {
+    config.epochs = 3;
+    config.data.train = 10_000;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_experiment_is_a_training_that_can_start() {
+        for budget in [Budget::quick(), Budget::full()] {
+            for section in catalogue(&budget).unwrap() {
+                for experiment in &section.experiments {
+                    let resolved = experiment.config.resolved();
+                    assert!(resolved.is_ok(), "{}: {:?}", experiment.id, resolved.err());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_cell_has_its_evaluation_and_shared_experiments_agree() {
+        let sections = catalogue(&Budget::quick()).unwrap();
+        let mut configs: BTreeMap<String, TrainConfig> = BTreeMap::new();
+        for section in &sections {
+            assert!(section.table.rows.iter().all(|row| row.cells.len() == section.table.columns.len()));
+            for experiment in &section.experiments {
+                let known = configs.entry(experiment.id.clone()).or_insert_with(|| experiment.config.clone());
+                assert_eq!(*known, experiment.config, "{}", experiment.id);
+            }
+            for cell in section.table.rows.iter().flat_map(|row| row.cells.iter().flatten()) {
+                let filled = section.experiments.iter().any(|experiment| {
+                    experiment.id == cell.experiment && experiment.evaluations.contains_key(&cell.evaluation)
+                });
+                assert!(filled, "{}: {cell:?}", section.table.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! One training with its evaluations, and what came of them.
+
+use std::collections::BTreeMap;
+
+use itergnn_tasks::TaskSpec;
+use serde::{Deserialize, Serialize};
+
+use crate::TrainConfig;
+use crate::evaluation::EvalReport;
+
+/// A training, to be repeated for several seeds, and the evaluations of each model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Experiment {
+    /// What it is called in files: `task/model`.
+    pub id: String,
+    /// The training; its seed is replaced.
+    pub config: TrainConfig,
+    /// What every trained model is asked, by name.
+    pub evaluations: BTreeMap<String, Evaluation>,
+}
+
+/// Test samples and how to judge a model on them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Evaluation {
+    /// The task at test size.
+    pub spec: TaskSpec,
+    /// Test graphs.
+    pub count: u64,
+    /// Whether paths are walked and counted.
+    pub success: bool,
+    /// Whether distance and iterations of every graph are kept.
+    pub records: bool,
+    /// Most iterations. A model that has not stopped by then is counted in [`Measured::capped`]; `shared` runs exactly as often.
+    pub cap: Option<usize>,
+}
+
+/// What an evaluation found.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Measured {
+    /// Mean of |y - p| / y; `None` if it does not apply or is no finite number.
+    pub relative_loss: Option<f64>,
+    /// Share of shortest paths.
+    pub success_rate: Option<f64>,
+    /// Share of right answers.
+    pub accuracy: Option<f64>,
+    /// Mean squared error.
+    pub mse: Option<f64>,
+    /// Iterations a graph.
+    pub iterations: f64,
+    /// Test graphs.
+    pub count: u64,
+    /// Graphs whose loop a cap ended.
+    pub capped: u64,
+    /// Predictions that are no finite numbers.
+    pub not_finite: u64,
+    /// Seconds it took.
+    pub seconds: f64,
+    /// Label and iterations of every graph, if asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<(f32, usize)>,
+}
+
+impl Measured {
+    /// What matters of a report.
+    pub fn of(report: &EvalReport) -> Self {
+        let finite = |value: Option<f64>| value.filter(|value| value.is_finite());
+        Self {
+            relative_loss: finite(report.relative_loss),
+            success_rate: finite(report.success_rate),
+            accuracy: finite(report.accuracy),
+            mse: finite(report.mse),
+            iterations: report.iterations.mean,
+            count: report.count,
+            capped: report.capped,
+            not_finite: report.not_finite,
+            seconds: report.seconds,
+            records: report.samples.iter().map(|sample| (sample.target[0], sample.iterations)).collect(),
+        }
+    }
+}
+
+/// How a training ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrainingResult {
+    /// Steps taken.
+    pub steps: u64,
+    /// The epoch that was chosen.
+    pub best_epoch: Option<u64>,
+    /// Its validation error.
+    pub validation: Option<f64>,
+    /// Seconds it took.
+    pub seconds: f64,
+}
+
+/// The result of an experiment for one seed, as it stands in a file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExperimentResult {
+    /// The experiment.
+    pub id: String,
+    /// The training, with its seed and everything filled in.
+    pub config: TrainConfig,
+    /// How the training ended; `None` if it failed.
+    pub training: Option<TrainingResult>,
+    /// What every evaluation asked.
+    pub evaluations: BTreeMap<String, Evaluation>,
+    /// What every evaluation found.
+    pub measured: BTreeMap<String, Measured>,
+    /// Why the training failed, or an evaluation, by its name. A failure is a result too, and reported.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failures: BTreeMap<String, String>,
+    /// Version of this crate.
+    pub version: String,
+}

@@ -1,0 +1,48 @@
+//! The appendix on regular graphs: random node attributes tell graphs apart that look the same to a message-passing network.
+
+use itergnn_tasks::TaskSpec;
+use itergnn_tasks::regular_graphs::{GraphPair, RegularGraphsSpec};
+
+use super::catalogue::{Contender, OURS, Probe, Problem, Section, assemble};
+use super::{Budget, Evaluation, Quantity};
+use crate::TrainError;
+
+const NOTES: [&str; 1] = [
+    "Without random attributes all nodes of a regular graph are alike, and no network of this kind can do better than chance: the columns with 0 attributes must be near 50%.",
+];
+
+pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
+    let settings = [
+        ("regular-graphs-cycles", GraphPair::Cycles, 1),
+        ("regular-graphs-cubic", GraphPair::Cubic, 1),
+        ("regular-graphs-cycles-plain", GraphPair::Cycles, 0),
+        ("regular-graphs-cubic-plain", GraphPair::Cubic, 0),
+    ];
+    let problem = |(id, pair, attributes)| {
+        let spec = TaskSpec::RegularGraphs(RegularGraphsSpec { pair, attributes, ..RegularGraphsSpec::default() });
+        Problem { id, spec }
+    };
+    let problems = settings.map(problem);
+    let labels =
+        ["C6 or two C3", "cube or Moebius ladder", "C6 or two C3, no attributes", "cube or ladder, no attributes"];
+    let probe = |(place, label): (usize, &str)| Probe {
+        label: label.to_owned(),
+        quantity: Quantity::Accuracy,
+        problem: place,
+        name: "test".to_owned(),
+        evaluation: Evaluation {
+            spec: problems[place].spec.clone(),
+            count: budget.graphs(1000),
+            success: false,
+            records: false,
+            cap: Some(100),
+        },
+    };
+    let probes: Vec<_> = labels.into_iter().enumerate().map(probe).collect();
+    let contenders = [
+        Contender::preset("Iter-Homo-Path, the paper's recipe", "iter-homo-path-paper", &[1.0, 1.0]),
+        Contender::preset("Iter-Homo-Path, ours", OURS, &[1.0, 1.0]),
+    ];
+    let title = "Regular graphs told apart by random attributes";
+    Ok(assemble(budget, ("regular-graphs", title), &problems, &probes, &contenders, &NOTES))
+}

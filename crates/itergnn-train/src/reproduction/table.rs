@@ -1,0 +1,170 @@
+//! Tables of the paper as data.
+
+use super::{ExperimentResult, Measured};
+
+/// What a column measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quantity {
+    /// Mean of |y - p| / y.
+    RelativeLoss,
+    /// Share of shortest paths.
+    SuccessRate,
+    /// Share of right answers.
+    Accuracy,
+    /// Mean squared error.
+    Mse,
+}
+
+impl Quantity {
+    /// Its value in a result.
+    pub fn of(self, measured: &Measured) -> Option<f64> {
+        match self {
+            Self::RelativeLoss => measured.relative_loss,
+            Self::SuccessRate => measured.success_rate,
+            Self::Accuracy => measured.accuracy,
+            Self::Mse => measured.mse,
+        }
+    }
+
+    /// Whether the first value is worse than the second.
+    pub fn is_worse(self, ours: f64, paper: f64) -> bool {
+        match self {
+            Self::RelativeLoss | Self::Mse => ours > paper,
+            Self::SuccessRate | Self::Accuracy => ours < paper,
+        }
+    }
+
+    /// A value as the tables print it.
+    pub fn show(self, value: f64) -> String {
+        match self {
+            Self::SuccessRate | Self::Accuracy => format!("{:.1}%", 100.0 * value),
+            Self::RelativeLoss | Self::Mse if value == 0.0 => "0".to_owned(),
+            Self::RelativeLoss | Self::Mse if !(1e-3..1e4).contains(&value) => format!("{value:.1e}"),
+            Self::RelativeLoss => format!("{value:.4}"),
+            Self::Mse => format!("{value:.3}"),
+        }
+    }
+
+    /// What it is called.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RelativeLoss => "relative loss",
+            Self::SuccessRate => "success rate",
+            Self::Accuracy => "accuracy",
+            Self::Mse => "mean squared error",
+        }
+    }
+}
+
+/// A table: rows of models, columns of test settings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its name on the command line.
+    pub id: &'static str,
+    /// What it shows.
+    pub title: &'static str,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows.
+    pub rows: Vec<Row>,
+    /// What a reader must know.
+    pub notes: Vec<String>,
+}
+
+/// A column of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its heading.
+    pub label: String,
+    /// What it measures.
+    pub quantity: Quantity,
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// The model.
+    pub label: String,
+    /// One cell a column; `None` where neither the paper nor we have one.
+    pub cells: Vec<Option<Cell>>,
+}
+
+/// A number of the paper and where ours comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// The paper's number; `None` where it gives none.
+    pub paper: Option<f64>,
+    /// The experiment that measures ours.
+    pub experiment: String,
+    /// The evaluation within it.
+    pub evaluation: String,
+}
+
+/// Ours over the seeds.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Spread {
+    /// Values of the seeds that gave one, in the order of the seeds.
+    pub values: Vec<f64>,
+    /// Seeds without a value: trainings that failed, predictions that are no numbers.
+    pub failed: usize,
+    /// Test graphs a seed.
+    pub count: u64,
+    /// Test graphs of all seeds whose loop a cap ended.
+    pub capped: u64,
+}
+
+impl Spread {
+    /// The values of a cell in the results of its experiment.
+    pub fn of<'a>(cell: &Cell, quantity: Quantity, results: impl Iterator<Item = &'a ExperimentResult>) -> Self {
+        let mut spread = Self::default();
+        for result in results.filter(|result| result.id == cell.experiment) {
+            let measured = result.measured.get(&cell.evaluation);
+            match measured.and_then(|measured| quantity.of(measured)) {
+                Some(value) => spread.values.push(value),
+                None => spread.failed += 1,
+            }
+            if let Some(measured) = measured {
+                spread.count = measured.count;
+                spread.capped += measured.capped;
+            }
+        }
+        spread
+    }
+
+    /// Mean and standard deviation (of the sample) of the values.
+    pub fn mean_and_deviation(&self) -> Option<(f64, f64)> {
+        let count = self.values.len() as f64;
+        if self.values.is_empty() {
+            return None;
+        }
+        let mean = self.values.iter().sum::<f64>() / count;
+        let squares: f64 = self.values.iter().map(|value| (value - mean).powi(2)).sum();
+        Some((mean, if count > 1.0 { (squares / (count - 1.0)).sqrt() } else { 0.0 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn worse_depends_on_the_quantity() {
+        assert!(Quantity::Mse.is_worse(2.0, 1.0) && !Quantity::RelativeLoss.is_worse(0.0, 0.1));
+        assert!(Quantity::Accuracy.is_worse(0.9, 1.0) && !Quantity::SuccessRate.is_worse(1.0, 1.0));
+    }
+
+    #[test]
+    fn values_are_printed_for_people() {
+        assert_eq!(Quantity::SuccessRate.show(0.975), "97.5%");
+        assert_eq!(Quantity::RelativeLoss.show(0.0007), "7.0e-4");
+        assert_eq!(Quantity::Mse.show(1.68), "1.680");
+        assert_eq!(Quantity::RelativeLoss.show(0.0), "0");
+    }
+
+    #[test]
+    fn the_deviation_is_that_of_a_sample() {
+        let spread = Spread { values: vec![1.0, 3.0], ..Spread::default() };
+        assert_eq!(spread.mean_and_deviation(), Some((2.0, 2f64.sqrt())));
+        assert_eq!(Spread::default().mean_and_deviation(), None);
+    }
+}
