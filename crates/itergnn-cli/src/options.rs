@@ -353,10 +353,10 @@ pub(crate) struct ReproduceArguments {
     /// Train every model this many times, with seeds 0, 1, ..; 3 unless told, 1 with --quick.
     #[arg(long, value_name = "N")]
     pub(crate) seeds: Option<u64>,
-    /// Epochs of the paper's models; ours have a length of their own.
+    /// Epochs of the paper's models; ours have a recipe of their own and train no longer than that.
     #[arg(long)]
     pub(crate) epochs: Option<u64>,
-    /// Training samples of the paper's models.
+    /// Training samples of the paper's models, and the most that ours take.
     #[arg(long)]
     pub(crate) samples: Option<u64>,
     /// Folder of results and report.

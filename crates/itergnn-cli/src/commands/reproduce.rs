@@ -52,8 +52,7 @@ fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
     if let Some(seeds) = arguments.seeds {
         budget.seeds = (0..seeds).collect();
     }
-    budget.samples = arguments.samples.unwrap_or(budget.samples);
-    budget.epochs = arguments.epochs.unwrap_or(budget.epochs);
+    let budget = budget.with_training(arguments.samples, arguments.epochs);
     if budget.seeds.is_empty() || budget.samples == 0 || budget.epochs == 0 {
         return Err(Failure::bad_input("--seeds, --samples and --epochs must be at least 1"));
     }

@@ -155,7 +155,7 @@ fn experiment(
     config.data.train = budget.samples;
     config.data.validation = budget.validation;
     if contender.id == OURS {
-        own_recipe(&mut config);
+        own_recipe(&mut config, budget);
     } else {
         // A model that never stops would spend most of the time on validation.
         config.selection.lifted_cap = config.selection.lifted_cap.min(100);
@@ -164,9 +164,9 @@ fn experiment(
 }
 
 /// Our models have a training length of their own: what they learn hardens by a schedule over the whole of it, and it is short.
-fn own_recipe(config: &mut TrainConfig) {
-    config.epochs = 3;
-    config.data.train = 10_000;
+fn own_recipe(config: &mut TrainConfig, budget: &Budget) {
+    config.epochs = budget.own_epochs.min(3);
+    config.data.train = budget.own_samples.min(10_000);
 }
 
 #[cfg(test)]
