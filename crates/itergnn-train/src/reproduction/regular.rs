@@ -12,12 +12,7 @@ const NOTES: [&str; 1] = [
 ];
 
 pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
-    let settings = [
-        ("regular-graphs-cycles", GraphPair::Cycles, 1),
-        ("regular-graphs-cubic", GraphPair::Cubic, 1),
-        ("regular-graphs-cycles-plain", GraphPair::Cycles, 0),
-        ("regular-graphs-cubic-plain", GraphPair::Cubic, 0),
-    ];
+    let settings = [("regular-graphs-cycles", GraphPair::Cycles, 1), ("regular-graphs-cubic", GraphPair::Cubic, 1)];
     let problem = |(id, pair, attributes)| {
         let spec = TaskSpec::RegularGraphs(RegularGraphsSpec { pair, attributes, ..RegularGraphsSpec::default() });
         Problem { id, spec }
