@@ -10,6 +10,7 @@ use crate::layers::{LayerConfig, LayerKind};
 use crate::max_plus::MaxPlusConfig;
 use crate::mlp::MlpConfig;
 use crate::readout::ReadoutKind;
+use crate::waves::WaveConfig;
 use crate::{Error, GnnModel, InitRng};
 
 /// Most parameters a model may have; far above any of the paper's (about 1 million), far below what fits in memory.
@@ -110,6 +111,8 @@ pub enum GnnConfig {
     Grid(GridModelConfig),
     /// Waves that travel by addition and maximum, for path problems.
     MaxPlus(MaxPlusConfig),
+    /// Waves that run until nothing changes, for counts and chains of causes.
+    Waves(WaveConfig),
 }
 
 impl GnnConfig {
@@ -123,6 +126,7 @@ impl GnnConfig {
             Self::JumpingKnowledge(config) => config.validate(),
             Self::Grid(config) => config.validate(),
             Self::MaxPlus(config) => config.validate(),
+            Self::Waves(config) => config.validate(),
         }
     }
 
@@ -141,6 +145,7 @@ impl GnnConfig {
             Self::JumpingKnowledge(config) => config.node_width,
             Self::Grid(config) => config.channels,
             Self::MaxPlus(config) => config.node_width,
+            Self::Waves(config) => config.node_width,
         }
     }
 
@@ -150,6 +155,7 @@ impl GnnConfig {
             Self::Graph(config) => config.edge_width,
             Self::JumpingKnowledge(_) | Self::Grid(_) => 0,
             Self::MaxPlus(_) => 1,
+            Self::Waves(config) => config.edge_width,
         }
     }
 
@@ -160,6 +166,7 @@ impl GnnConfig {
             Self::JumpingKnowledge(config) => config.output_width,
             Self::Grid(config) => config.output_width,
             Self::MaxPlus(config) => config.output_width,
+            Self::Waves(config) => config.output_width,
         }
     }
 }

@@ -7,7 +7,7 @@
 //! - [`layers`] are one step of message passing; [`homogeneous`] is the prior that makes them scale with their input.
 //! - [`controllers`] compose layers: a stack, a shared layer, or a loop that learns when to stop.
 //! - [`GnnModel`] is a whole model, made of a [`GnnConfig`]; [`preset`] knows the paper's models by name.
-//! - [`max_plus`] is another architecture, for path problems, whose answers are exact at any size.
+//! - [`max_plus`] is another architecture, for path problems, whose answers are exact at any size; [`waves`] is one for counts, classes and chains of causes.
 //! - [`store`] keeps a model in one file; `import` (a feature, on by default) reads checkpoints of the authors' code.
 //!
 //! ```
@@ -52,6 +52,7 @@ pub mod readout;
 mod self_loops;
 pub mod store;
 mod structure;
+pub mod waves;
 
 pub use burn::tensor::Device;
 
@@ -75,3 +76,4 @@ pub use presets::{PRESETS, TaskWidths, preset};
 pub use random_init::with_random_attributes;
 pub use readout::{Readout, ReadoutKind};
 pub use structure::GraphStructure;
+pub use waves::{WaveConfig, WaveModel};

@@ -10,6 +10,7 @@ use crate::graph_model::{GraphModel, ModelOutput};
 use crate::grid_model::GridModel;
 use crate::jumping_knowledge::JumpingKnowledgeModel;
 use crate::max_plus::{MaxPlusModel, Refit};
+use crate::waves::WaveModel;
 use crate::{Error, GraphTensors, InitRng};
 
 /// A model with its configuration.
@@ -50,6 +51,8 @@ pub enum Network {
     Grid(GridModel),
     /// Waves that travel by addition and maximum.
     MaxPlus(MaxPlusModel),
+    /// Waves that run until nothing changes.
+    Waves(WaveModel),
 }
 
 /// What a model predicts, on the host.
@@ -81,6 +84,7 @@ impl GnnModel {
             }
             GnnConfig::Grid(config) => Network::Grid(GridModel::new(config, device, rng)?),
             GnnConfig::MaxPlus(config) => Network::MaxPlus(MaxPlusModel::new(config, device, rng)?),
+            GnnConfig::Waves(config) => Network::Waves(WaveModel::new(config, device, rng)?),
         };
         Ok(Self { network, config })
     }
@@ -105,26 +109,28 @@ impl GnnModel {
             Network::Graph(model) => model.forward(graph, options),
             Network::JumpingKnowledge(model) => model.forward(graph, options),
             Network::MaxPlus(model) => model.forward(graph, options),
+            Network::Waves(model) => model.forward(graph, options),
             Network::Grid(_) => Err(Error::Graph("this model takes images, not graphs".to_owned())),
         }
     }
 
-    /// The model as it should be when `fraction` of its training is done, to be asked for before every step. Only max-plus models change; see
-    /// [`MaxPlusModel::at_progress`].
+    /// The model as it should be when `fraction` of its training is done, to be asked for before every step. Only max-plus and wave models change; see
+    /// [`MaxPlusModel::at_progress`] and [`WaveModel::at_progress`].
     #[must_use]
     pub fn at_progress(self, fraction: f64) -> Self {
         match self.network {
             Network::MaxPlus(model) => Self { network: Network::MaxPlus(model.at_progress(fraction)), ..self },
+            Network::Waves(model) => Self { network: Network::Waves(model.at_progress(fraction)), ..self },
             network => Self { network, ..self },
         }
     }
 
     /// Whether training ends with [`GnnModel::finish`]; what comes before it is not a result then.
     pub fn needs_finish(&self) -> bool {
-        matches!(self.network, Network::MaxPlus(_))
+        matches!(self.network, Network::MaxPlus(_) | Network::Waves(_))
     }
 
-    /// The model at the end of its training, cleaned with training samples. Only max-plus models change; see [`MaxPlusModel::finish`].
+    /// The model at the end of its training, cleaned with training samples. Only max-plus and wave models change; see [`MaxPlusModel::finish`] and [`WaveModel::finish`].
     ///
     /// # Errors
     /// [`Error::Graph`] if the samples do not fit the model.
@@ -134,6 +140,10 @@ impl GnnModel {
             Network::MaxPlus(model) => {
                 let (model, refit) = model.finish(&graph, targets)?;
                 Ok((Self { network: Network::MaxPlus(model), ..self }, Some(refit)))
+            }
+            Network::Waves(model) => {
+                let (model, refit) = model.finish(&graph, targets)?;
+                Ok((Self { network: Network::Waves(model), ..self }, Some(refit)))
             }
             network => Ok((Self { network, ..self }, None)),
         }
@@ -194,6 +204,7 @@ impl GnnModel {
         let reads_edges = match &self.config {
             GnnConfig::Graph(config) => config.reads_edges(),
             GnnConfig::MaxPlus(_) => true,
+            GnnConfig::Waves(config) => config.edge_width > 0,
             GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => return Ok(graph.clone()),
         };
         if graph.edges() == 0 {

@@ -9,9 +9,10 @@ use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{Aggregation, LayerConfig, LayerKind};
 use crate::max_plus::MaxPlusConfig;
 use crate::readout::ReadoutKind;
+use crate::waves::WaveConfig;
 
 /// The names [`preset`] knows.
-pub const PRESETS: [&str; 17] = [
+pub const PRESETS: [&str; 18] = [
     "gcn",
     "gat",
     "gin",
@@ -27,6 +28,7 @@ pub const PRESETS: [&str; 17] = [
     "iter-homo-gat",
     "iter-homo-gcn",
     "max-plus",
+    "waves",
     "pointnet",
     "cnn",
 ];
@@ -86,6 +88,7 @@ const PATH_LENGTH: TaskWidths = TaskWidths { node_width: 3, edge_width: 1, outpu
 /// | `path`, `homo-path` | path-sim, maximum | none, full | stack of 30 |
 /// | `iter-path`, `iter-homo-path-settle` | path-sim, maximum | none, full | iter-decay, normalised, settle(0.3) |
 /// | `max-plus` | [`max_plus`](crate::max_plus) | | its own |
+/// | `waves` | [`waves`](crate::waves) | | until nothing changes |
 /// | `iter-homo-path` | `max-plus` for path lengths, `iter-homo-path-settle` for all else | | |
 /// | `iter-homo-path-paper` | path, attention | full | iter-decay as the paper has it |
 /// | `act-homo-path`, `shared-homo-path` | path-sim, maximum | full | act(0.01), shared(30) |
@@ -122,6 +125,10 @@ pub fn preset(name: &str, task: &TaskWidths) -> Result<GnnConfig, Error> {
         "path" => (path, Prior::None, stack()),
         "homo-path" => (path, Prior::Full, stack()),
         "iter-path" => (path, Prior::None, improved()),
+        "waves" => {
+            let TaskWidths { node_width, edge_width, output_width, readout } = *task;
+            return Ok(GnnConfig::Waves(WaveConfig::new(node_width, edge_width, output_width, readout)));
+        }
         "max-plus" => return Ok(GnnConfig::MaxPlus(max_plus(task))),
         "iter-homo-path" if *task == PATH_LENGTH => return Ok(GnnConfig::MaxPlus(max_plus(task))),
         "iter-homo-path" | "iter-homo-path-settle" => (path, Prior::Full, improved()),

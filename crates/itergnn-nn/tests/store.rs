@@ -26,6 +26,7 @@ fn small(name: &str) -> GnnModel {
             config.channels = 6;
             GnnConfig::MaxPlus(config)
         }
+        GnnConfig::Waves(config) => GnnConfig::Waves(config),
     };
     config.init(&Device::flex(), &mut InitRng::new(5)).unwrap()
 }

@@ -5,6 +5,12 @@ const NEW: f64 = 1e-9;
 
 /// The coefficients `a` that minimise `|sum_j a_j columns_j - target|`, by Gram and Schmidt; columns that add nothing to the earlier ones get 0.
 pub(super) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Vec<f64> {
+    least_squares_of_rank(columns, target, NEW)
+}
+
+/// The same where a column counts as a combination of the earlier ones if less than the share `new` of it is not.
+pub(crate) fn least_squares_of_rank(columns: &[Vec<f64>], target: &[f64], new: f64) -> Vec<f64> {
+    let least = new;
     let mut basis: Vec<(usize, Vec<f64>)> = Vec::new();
     let mut triangle: Vec<Vec<f64>> = Vec::new();
     for (index, column) in columns.iter().enumerate() {
@@ -20,7 +26,7 @@ pub(super) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Vec<f64> {
             }
         }
         let new = dot(&rest, &rest).sqrt();
-        if new > NEW * norm {
+        if new > least * norm {
             rest.iter_mut().for_each(|rest| *rest /= new);
             row.push(new);
             basis.push((index, rest));

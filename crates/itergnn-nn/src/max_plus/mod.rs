@@ -27,3 +27,6 @@ mod training;
 pub use config::MaxPlusConfig;
 pub use model::MaxPlusModel;
 pub use refit::Refit;
+
+pub(crate) use least_squares::least_squares_of_rank;
+pub(crate) use model::{host, replaced};

@@ -46,7 +46,9 @@ impl Sampler for RegularGraphsSampler {
         let mut rng = rng::sample(split_seed, index);
         let class = rng.random_range(0..2_u32);
         let graph = self.graphs[class as usize].clone();
-        let values = (0..graph.nodes() * self.spec.attributes).map(|_| rng.random::<f32>()).collect();
+        let values =
+            (0..graph.nodes() * self.spec.attributes).map(|_| if self.spec.random { rng.random::<f32>() } else { 1.0 });
+        let values = values.collect();
         let graph = graph.with_node_attributes(Attributes::new(self.spec.attributes, values))?;
         let size = graph.nodes() as u32;
         let mut sample = Sample::graph_level(Task::RegularGraphs, size, graph, vec![class as f32]);
@@ -82,10 +84,12 @@ mod tests {
 
     #[test]
     fn attributes_lie_in_the_unit_interval() {
-        let spec = RegularGraphsSpec { pair: GraphPair::Cubic, attributes: 3 };
+        let spec = RegularGraphsSpec { pair: GraphPair::Cubic, attributes: 3, ..Default::default() };
         let sample = spec.sampler().unwrap().sample(0, 0).unwrap();
         assert_eq!(sample.graph.node_attributes().width(), 3);
         assert!(sample.graph.node_attributes().values().iter().all(|value| (0.0..1.0).contains(value)));
+        let plain = RegularGraphsSpec { random: false, ..Default::default() }.sampler().unwrap().sample(0, 0).unwrap();
+        assert!(plain.graph.node_attributes().values().iter().all(|&value| value == 1.0));
         assert!(RegularGraphsSpec { attributes: 0, ..Default::default() }.sampler().is_err());
     }
 }

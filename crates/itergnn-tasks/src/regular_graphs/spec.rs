@@ -72,12 +72,14 @@ pub struct RegularGraphsSpec {
     pub pair: GraphPair,
     /// Random numbers on each node, uniform in [0, 1).
     pub attributes: usize,
+    /// Whether these are random at all; without, every one is 1 and no network of messages can tell the graphs apart.
+    pub random: bool,
 }
 
 impl Default for RegularGraphsSpec {
     /// Cycles, one random number a node.
     fn default() -> Self {
-        Self { pair: GraphPair::Cycles, attributes: 1 }
+        Self { pair: GraphPair::Cycles, attributes: 1, random: true }
     }
 }
 

@@ -14,6 +14,8 @@ use crate::TrainError;
 /// `iter-homo-path` with a change to layer, aggregation, prior, blocks, readout or controller is `iter-homo-path-settle` with that change, since max-plus models
 /// have none of these; their channels are the hidden width. On graphs that are not trees they see whether anything changed, travel both ways and pay nothing for steps.
 ///
+/// On component counting, Newton's balls and regular graphs `iter-homo-path` is `waves`; there too a change leads to `iter-homo-path-settle`, and channels are the hidden width.
+///
 /// What is not given is the preset's, except where the task wants something else: component counting has two blocks, one confidence a node and prior
 /// `core` instead of `full`.
 ///
@@ -92,7 +94,7 @@ impl ModelConfig {
                 widths.output_width *= 2;
             }
         }
-        let config = match preset(self.preset_name(), &widths)? {
+        let config = match preset(self.preset_name(shape.task), &widths)? {
             GnnConfig::Graph(config) => GnnConfig::Graph(self.change(config, shape.task)),
             GnnConfig::Grid(_) => {
                 let why = format!("`{}` takes images, and the samples are graphs", self.name);
@@ -115,6 +117,15 @@ impl ModelConfig {
                 }
                 GnnConfig::MaxPlus(config)
             }
+            GnnConfig::Waves(mut config) => {
+                self.refuse_block_changes()?;
+                if self.blocks.is_some() || self.controller.is_some() {
+                    let field = if self.blocks.is_some() { "model.blocks" } else { "model.controller" };
+                    return Err(TrainError::config(field, format!("`{}` does not take it", self.name)));
+                }
+                config.channels = self.hidden_width.unwrap_or(config.channels);
+                GnnConfig::Waves(config)
+            }
             GnnConfig::JumpingKnowledge(mut config) => {
                 self.refuse_block_changes()?;
                 config.hidden_width = self.hidden_width.unwrap_or(config.hidden_width);
@@ -127,15 +138,19 @@ impl ModelConfig {
         Ok(config)
     }
 
-    /// Changes to layers or controllers are changes to the recipe that has some.
-    fn preset_name(&self) -> &str {
+    /// Changes to layers or controllers are changes to the recipe that has some; without any, `iter-homo-path` is what extrapolates best on the task.
+    fn preset_name(&self, task: Task) -> &str {
         let changes_blocks = self.layer.is_some()
             || self.aggregation.is_some()
             || self.prior.is_some()
             || self.blocks.is_some()
             || self.readout.is_some()
             || self.controller.is_some();
-        if self.name == "iter-homo-path" && changes_blocks { "iter-homo-path-settle" } else { &self.name }
+        match (self.name.as_str(), task) {
+            ("iter-homo-path", _) if changes_blocks => "iter-homo-path-settle",
+            ("iter-homo-path", Task::ComponentCount | Task::NewtonBalls | Task::RegularGraphs) => "waves",
+            (name, _) => name,
+        }
     }
 
     fn change(&self, mut config: GraphModelConfig, task: Task) -> GraphModelConfig {
@@ -193,7 +208,7 @@ mod tests {
 
     #[test]
     fn counting_has_its_own_defaults_and_they_can_be_changed() {
-        let config = graph_model(&ModelConfig::preset("iter-homo-path"), Task::ComponentCount);
+        let config = graph_model(&ModelConfig::preset("iter-homo-path-settle"), Task::ComponentCount);
         assert_eq!((config.blocks.len(), config.prior, config.readout), (2, Prior::Core, ReadoutKind::Sum));
         let one = ModelConfig { blocks: Some(1), prior: Some(Prior::Full), ..ModelConfig::preset("iter-homo-path") };
         let config = graph_model(&one, Task::ComponentCount);

@@ -154,7 +154,7 @@ impl TrainConfig {
     }
 
     /// The configuration with everything filled in that was left to the task. An optimiser with nothing but defaults becomes
-    /// [`OptimiserConfig::max_plus`] for models of that kind.
+    /// [`OptimiserConfig::max_plus`] for max-plus and wave models.
     ///
     /// # Errors
     /// [`TrainError::Config`] names the field that makes no sense; [`TrainError::Model`] and [`TrainError::Task`] say what model and task refuse.
@@ -164,7 +164,8 @@ impl TrainConfig {
         config.loss = Some(self.loss.unwrap_or(LossKind::of_task(shape.task)));
         config.selection.measure = Some(self.selection.measure.unwrap_or(Measure::of_task(shape.task)));
         config.validate(&shape)?;
-        if config.optimiser == OptimiserConfig::default() && matches!(config.model_config()?, GnnConfig::MaxPlus(_)) {
+        let is_finished_at_the_end = matches!(config.model_config()?, GnnConfig::MaxPlus(_) | GnnConfig::Waves(_));
+        if config.optimiser == OptimiserConfig::default() && is_finished_at_the_end {
             config.optimiser = OptimiserConfig::max_plus();
         }
         Ok(config)
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!(resolved.optimiser, OptimiserConfig::max_plus());
         assert_eq!((resolved.loss, resolved.selection.measure), (Some(LossKind::Mse), Some(Measure::RelativeLoss)));
         assert_eq!(resolved.resolved().unwrap(), resolved);
-        let resolved = config(Task::NewtonBalls).resolved().unwrap();
+        let resolved = config(Task::Tsp).resolved().unwrap();
         assert_eq!((resolved.optimiser.learning_rate, resolved.optimiser.epsilon), (1e-3, 1e-5));
     }
 
@@ -285,6 +286,7 @@ mod tests {
         for task in [Task::ShortestPath, Task::ComponentCount, Task::NewtonBalls, Task::RegularGraphs] {
             let mut resolved = config(task).resolved().unwrap();
             resolved.optimiser.clip_norm = Some(1.0);
+            resolved.model.name = "iter-homo-path-settle".to_owned();
             resolved.model.controller = Some(itergnn_nn::controllers::ControllerConfig::iter_decay());
             let text = resolved.to_toml().unwrap();
             assert_eq!(TrainConfig::from_toml(&text).unwrap(), resolved, "{text}");

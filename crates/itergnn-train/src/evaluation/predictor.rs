@@ -66,6 +66,7 @@ impl ModelPredictor {
             GnnConfig::JumpingKnowledge(config) => config.hidden_width,
             GnnConfig::Grid(config) => config.hidden_width,
             GnnConfig::MaxPlus(config) => config.channels,
+            GnnConfig::Waves(config) => config.channels,
         };
         Self { model: model.valid(), device: device.clone().without_autodiff(), hidden_width }
     }

@@ -63,6 +63,8 @@ impl Validator {
         // Training mode is what training sees at its cap; classifiers would drop scores at random in it and have no cap to speak of.
         let as_in_training = match model.config() {
             GnnConfig::Graph(_) | GnnConfig::MaxPlus(_) => RunOptions::training(),
+            // Waves settle in training too.
+            GnnConfig::Waves(_) => RunOptions::inference(),
             GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => RunOptions::inference(),
         };
         let lifted_options = RunOptions::inference().with_cap(self.lifted_cap);
