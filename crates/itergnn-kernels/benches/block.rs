@@ -1,7 +1,9 @@
 //! One training step of a block: 32 graphs, 30 iterations, hidden 64, forward and backward.
 //!
 //! Prints the least and the median thread-CPU time of one thread, and the wall time of one and two threads. Nothing stops early (confidences near zero).
-//! `growing` weights make every state change at every step, so that nothing can be skipped: the worst case. `random` weights let states settle.
+//! `growing` weights make every state change at every step, so that nothing can be skipped: the worst case. `random` weights let states settle. `of peak` is
+//! the rate of the forward pass's matrix products, everything else of the pass included in the time, as a share of the multiply-adds that one thread
+//! reaches without memory; `changed` are the values that the last step still changed.
 
 #![allow(clippy::print_stdout)]
 
@@ -76,6 +78,35 @@ fn measure(runs: usize, mut now: impl FnMut() -> Duration, mut work: impl FnMut(
     (times[0], times[runs / 2])
 }
 
+/// The blocks: name, layer, aggregation, whether edges differ.
+fn rows() -> Vec<(&'static str, LayerKind, Aggregation, bool)> {
+    use Aggregation::{Attention, Max, ScaleInvariantAttention, Sum};
+    let gcn = Convolution::Gcn { self_loops: true, edge_weights: false, output_slope: 0.01 };
+    let gat = Convolution::Gat { self_loops: true, reads_edges: false, score_slope: 0.2, output_slope: 0.01 };
+    vec![
+        ("path-sim max, weighted", LayerKind::PathSim, Max, true),
+        ("path-sim max, unweighted", LayerKind::PathSim, Max, false),
+        ("path-sim si-attention, weighted", LayerKind::PathSim, ScaleInvariantAttention, true),
+        ("path-sim si-attention, unweighted", LayerKind::PathSim, ScaleInvariantAttention, false),
+        ("path attention, weighted", LayerKind::Path, Attention, true),
+        ("path max, weighted", LayerKind::Path, Max, true),
+        ("30 layers gcn", LayerKind::Convolution(gcn), Sum, true),
+        ("30 layers gat", LayerKind::Convolution(gat), Attention, true),
+    ]
+}
+
+/// Operations of the matrix products that the states need in 30 steps, padding and what the inputs need left out.
+fn operations(config: &BlockConfig, nodes: usize, edges: usize, weighted: bool) -> f64 {
+    let (hidden, message) = (config.hidden_width, config.message_width());
+    let shared = config.layer == LayerKind::PathSim && !weighted;
+    let ends = if config.uses_receiver() { 2 } else { 1 };
+    let second = match config.layer {
+        LayerKind::Convolution(_) => 0,
+        _ => (if shared { nodes } else { edges }) * message * hidden,
+    };
+    2.0 * 30.0 * (nodes * hidden * message * ends + second) as f64
+}
+
 fn main() {
     // As with other benches, an argument that is not an option selects cases by name.
     let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
@@ -89,10 +120,12 @@ fn main() {
             return;
         }
     };
-    println!("instruction set {:?}, best of this processor {:?}, {runs} runs", engine.isa(), Isa::best());
+    let peak = engine.peak_gflops();
+    let (isa, best) = (engine.isa(), Isa::best());
+    println!("instruction set {isa:?}, best of this processor {best:?}, {peak:.0} GFLOP/s a thread, {runs} runs");
     println!(
-        "{:<44} {:>15} {:>15} {:>15} {:>15}",
-        "ms: least / median", "forward cpu", "backward cpu", "wall 1", "wall 2"
+        "{:<52} {:>15} {:>15} {:>15} {:>15} {:>11} {:>10}",
+        "ms: least / median", "forward cpu", "backward cpu", "wall 1", "wall 2", "of peak", "changed"
     );
     for (family, graphs) in &families {
         println!("{family}: {} nodes, {} edges", graphs.receiver_offsets.len() - 1, graphs.senders.len());
@@ -102,23 +135,19 @@ fn main() {
     for (family, graphs, growing) in
         families.iter().flat_map(|(name, graphs)| [(name, graphs, true), (name, graphs, false)])
     {
-        for (name, layer, aggregation, weighted) in [
-            ("path-sim max, weighted", LayerKind::PathSim, Aggregation::Max, true),
-            ("path-sim max, unweighted", LayerKind::PathSim, Aggregation::Max, false),
-            ("path-sim si-attention, weighted", LayerKind::PathSim, Aggregation::ScaleInvariantAttention, true),
-            ("path-sim si-attention, unweighted", LayerKind::PathSim, Aggregation::ScaleInvariantAttention, false),
-            ("path attention, weighted", LayerKind::Path, Aggregation::Attention, true),
-            ("path max, weighted", LayerKind::Path, Aggregation::Max, true),
-        ] {
+        for (name, layer, aggregation, weighted) in rows() {
             let name = format!("{family} {name}, {}", if growing { "growing" } else { "random" });
-            if !name.contains(&filter) {
+            let is_stack = matches!(layer, LayerKind::Convolution(_));
+            // Nothing of a convolution can be skipped, and thirty of them with growing weights overflow.
+            if !name.contains(&filter) || (is_stack && growing) {
                 continue;
             }
+            let iterative = Iterative { confidence_bias: true, ..Iterative::default() };
             let config = BlockConfig {
                 layer,
                 aggregation,
-                controller: Controller::Iterative(Iterative { confidence_bias: true, ..Iterative::default() }),
-                biased: false,
+                controller: if is_stack { Controller::Stack { layers: 30 } } else { Controller::Iterative(iterative) },
+                biased: is_stack,
                 input_width: 3,
                 hidden_width: 64,
                 edge_width: 1,
@@ -165,7 +194,8 @@ fn main() {
             };
             let (output, tape) = run_forward();
             assert!(output.iterations.iter().all(|&iterations| iterations == 30), "the confidences stopped a graph");
-            let fewer = BlockConfig { controller: Controller::Shared { iterations: 29 }, ..config };
+            let fewer = if is_stack { Controller::Stack { layers: 29 } } else { Controller::Shared { iterations: 29 } };
+            let fewer = BlockConfig { controller: fewer, ..config };
             let fewer_parameters = &parameters[..ParameterLayout::new(&fewer).len()];
             let (before, _) =
                 forward(engine, &fewer, &BlockInputs { parameters: fewer_parameters, ..inputs }, Wanted::default())
@@ -186,12 +216,13 @@ fn main() {
                 pools.iter().map(|pool| pool.install(|| measure(runs, || start.elapsed(), step))).collect();
             let cell = |(least, median): (f64, f64)| format!("{least:>6.2} /{median:>6.2}");
             println!(
-                "{:<52} {:>15} {:>15} {:>15} {:>15}   {:.0}% changed last",
+                "{:<52} {:>15} {:>15} {:>15} {:>15} {:>10.0}% {:>9.0}%",
                 name,
                 cell(there),
                 cell(back),
                 cell(walls[0]),
                 cell(walls[1]),
+                100.0 * operations(&config, nodes, edges, weighted) / (there.0 * 1e6 * peak),
                 100.0 * changed as f32 / hidden.len() as f32
             );
         }

@@ -12,6 +12,7 @@ mod gemm;
 mod maximum;
 mod maximum_backward;
 mod message;
+mod peak;
 mod rows;
 mod table;
 
@@ -22,6 +23,7 @@ pub(crate) use gemm::{Gemm, Start};
 pub(crate) use maximum::{MOST_BYTE_EDGES, MaxForward, WINNER_ALIGNMENT, Winners};
 pub(crate) use maximum_backward::{BLOCK_NODES, MaxBackward, block_rows};
 pub(crate) use message::{Activate, ActivateBackward, MessageRows};
+pub(crate) use peak::Peak;
 pub(crate) use rows::{AddAssign, ColumnSum, Flush, PoolMax, WeightedAdd};
 pub(crate) use table::Kernels;
 pub(crate) use table::{f32_kernels, f64_kernels};

@@ -9,6 +9,7 @@ use super::gemm::{Gemm, gemm};
 use super::maximum::{MaxForward, max_forward};
 use super::maximum_backward::{MaxBackward, max_backward};
 use super::message::{Activate, ActivateBackward, activate, activate_backward};
+use super::peak::{Peak, peak};
 use super::rows::{
     AddAssign, ColumnSum, Flush, PoolMax, WeightedAdd, add_assign, column_sum, flush, pool_max, weighted_add,
 };
@@ -39,6 +40,7 @@ macro_rules! for_all_kernels {
             convolve: Convolve => bool;
             convolve_backward: ConvolveBackward => ();
             rectify_backward: RectifyBackward => ();
+            peak: Peak => (usize, f64);
         }
     };
 }

@@ -64,7 +64,7 @@ pub(crate) fn run(
         capped: outcome.capped,
         auxiliary_loss,
         trace: None,
-        engine: EngineUse { choice: EngineChoice::Fused, faults: call.faults() },
+        engine: EngineUse { choice: EngineChoice::Fused, faults: call.faults(), clock: call.clock() },
     })
 }
 

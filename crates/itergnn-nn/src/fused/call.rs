@@ -8,6 +8,7 @@ use itergnn_kernels::block::{
 };
 use itergnn_kernels::{KernelError, Real};
 
+use super::clock::KernelClock;
 use super::confidences::last_confidences;
 use super::fault::{Fault, FaultLog};
 use super::recovery::graph_by_graph;
@@ -28,6 +29,7 @@ struct Run {
     engine: kernel::Engine,
     structure: GraphStructure,
     faults: FaultLog,
+    clock: KernelClock,
     outcome: Mutex<Option<Result<Outcome, KernelError>>>,
     /// A [`Kept`] of the float type of the tensors.
     kept: Mutex<Option<Box<dyn Any + Send>>>,
@@ -72,6 +74,7 @@ impl BlockCall {
             engine: kernel::Engine::new()?,
             structure,
             faults: FaultLog::default(),
+            clock: KernelClock::default(),
             outcome: Mutex::default(),
             kept: Mutex::default(),
         };
@@ -98,6 +101,11 @@ impl BlockCall {
         self.run.faults.clone()
     }
 
+    /// How long the kernels worked so far; the clock is shared.
+    pub(super) fn clock(&self) -> KernelClock {
+        self.run.clock.clone()
+    }
+
     /// What the run left behind.
     ///
     /// # Errors
@@ -112,7 +120,7 @@ impl BlockCall {
     /// Runs the block: the states in the end and, with `settle`, the unspent probabilities behind them.
     pub(super) fn forward<T: Real>(&self, numbers: Numbers<'_, T>) -> Vec<T> {
         let inputs = self.inputs(numbers);
-        let (outcome, values) = match self.compute(&inputs) {
+        let (outcome, values) = match self.run.clock.time_forward(|| self.compute(&inputs)) {
             Ok((output, tape)) => {
                 let outcome = self.outcome_of(&inputs, &output);
                 (Ok(outcome), self.values(output, tape))
@@ -174,9 +182,8 @@ impl BlockCall {
         };
         let (output, unspent) = gradient.split_at(self.state_values());
         let gradients = OutputGradients { output, unspent: self.gives_unspent().then_some(unspent) };
-        match kernel::backward(self.run.engine, &inputs, &kept.output, &kept.tape, &gradients)
-            .map_err(Fault::from_kernel)
-        {
+        let back = || kernel::backward(self.run.engine, &inputs, &kept.output, &kept.tape, &gradients);
+        match self.run.clock.time_backward(back).map_err(Fault::from_kernel) {
             Ok(gradients) => gradients,
             Err(Ok(fault)) => {
                 self.run.faults.push(fault);

@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::KernelClock;
 use super::fault::FaultLog;
 use super::translation::{Unsupported, supports};
 use crate::controllers::RunOptions;
@@ -78,12 +79,18 @@ pub struct EngineUse {
     pub choice: EngineChoice,
     /// Values that overflowed, as far as the engine watches for them: the fused one does, at every iteration.
     pub faults: FaultLog,
+    /// How long the kernels worked; stands still in a plain run.
+    pub clock: KernelClock,
 }
 
 impl EngineUse {
     /// A plain run that was called for directly.
     pub(crate) fn plain() -> Self {
-        Self { choice: EngineChoice::Plain(Unsupported::NotWanted), faults: FaultLog::default() }
+        Self {
+            choice: EngineChoice::Plain(Unsupported::NotWanted),
+            faults: FaultLog::default(),
+            clock: KernelClock::default(),
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `translation` | settings of layer and controller in the words of the kernels, or why not |
 //! | `parameters` | the weights of all modules as one vector, by differentiable operations |
 //! | `operation` | the operation on Flex, and its backward step under autodiff |
+//! | `clock` | how long the kernels worked |
 //! | `call` | one run of the kernels: what they are told, what they leave behind |
 //! | `recovery` | what is left of a batch when a value overflows |
 //! | `block` | from modules to a [`ControllerOutput`](crate::controllers::ControllerOutput) |
@@ -18,6 +19,7 @@
 
 mod block;
 mod call;
+mod clock;
 mod confidences;
 mod engine;
 mod fault;
@@ -27,6 +29,7 @@ mod recovery;
 mod translation;
 
 pub(crate) use block::{FusedBlock, run};
+pub use clock::KernelClock;
 pub use engine::{Engine, EngineChoice, EngineUse, engine_for};
 pub use fault::{Fault, FaultLog};
 pub use translation::Unsupported;

@@ -7,8 +7,9 @@ use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::max_plus::Refit;
-use itergnn_nn::{GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor, named_tensors, replace_tensors};
+use itergnn_nn::{Engine, GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor, named_tensors, replace_tensors};
 
+use super::memory::keep_freed_memory;
 use super::{Moments, Optimiser, batch_loss};
 use crate::TrainError;
 use crate::config::{LossKind, OptimiserConfig};
@@ -36,6 +37,7 @@ pub struct Learner {
     optimiser: Optimiser,
     loss: LossKind,
     device: Device,
+    engine: Engine,
 }
 
 /// Everything a learner has learned, on the host.
@@ -88,9 +90,17 @@ impl Learner {
         seed: u64,
         device: &Device,
     ) -> Result<Self, TrainError> {
+        keep_freed_memory();
         let device = device.clone().autodiff();
         let model = model.init(&device, &mut InitRng::new(seed))?;
-        Ok(Self { model, optimiser: Optimiser::new(optimiser), loss, device })
+        Ok(Self { model, optimiser: Optimiser::new(optimiser), loss, device, engine: Engine::Auto })
+    }
+
+    /// With another engine than the best that covers the model.
+    #[must_use]
+    pub fn with_engine(mut self, engine: Engine) -> Self {
+        self.engine = engine;
+        self
     }
 
     /// The model as it is now, for predictions; later steps do not change it.
@@ -107,7 +117,8 @@ impl Learner {
     /// [`TrainError::Model`] if the batch does not have the model's widths.
     pub fn step(&mut self, batch: &HostBatch, rate: f64, seed: u64) -> Result<StepReport, TrainError> {
         let graph = GraphTensors::from_batch(&batch.graphs, &self.device);
-        let output = self.model.forward(&graph, &RunOptions::training().with_seed(seed))?;
+        let options = RunOptions::training().with_seed(seed).with_engine(self.engine);
+        let output = self.model.forward(&graph, &options)?;
         let graphs = batch.graphs.len();
         let mean = |total: usize| total as f64 / graphs.max(1) as f64;
         let iterations = mean(output.iterations(&graph).into_iter().sum());
@@ -180,7 +191,7 @@ impl Learner {
     pub fn restore(&mut self, state: &LearnerState) -> Result<(), String> {
         check_names(&named_tensors(&self.model), state)?;
         self.model = replace_tensors(self.model.clone(), &state.weights);
-        self.optimiser = self.optimiser.clone().with_moments(&state.moments, &self.device);
+        self.optimiser = self.optimiser.clone().with_moments(&state.moments);
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 mod learner;
 mod loss;
+mod memory;
 mod optimiser;
 
 pub use learner::{Learner, LearnerState, StepReport};
