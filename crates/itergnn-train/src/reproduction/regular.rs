@@ -8,13 +8,13 @@ use super::{Budget, Evaluation, Quantity};
 use crate::TrainError;
 
 const NOTES: [&str; 1] = [
-    "Without random attributes all nodes of a regular graph are alike, and no network of this kind can do better than chance: the columns with 0 attributes must be near 50%.",
+    "Without random attributes all nodes of a regular graph are alike, and no network of this kind can do better than chance: the columns with equal attributes must be near 50%.",
 ];
 
 pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
     let settings = [("regular-graphs-cycles", GraphPair::Cycles, 1), ("regular-graphs-cubic", GraphPair::Cubic, 1)];
-    let problem = |(id, pair, attributes)| {
-        let spec = TaskSpec::RegularGraphs(RegularGraphsSpec { pair, attributes, ..RegularGraphsSpec::default() });
+    let problem = |(id, pair, random)| {
+        let spec = TaskSpec::RegularGraphs(RegularGraphsSpec { pair, random, ..RegularGraphsSpec::default() });
         Problem { id, spec }
     };
     let problems = settings.map(problem);
