@@ -12,7 +12,12 @@ const NOTES: [&str; 1] = [
 ];
 
 pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
-    let settings = [("regular-graphs-cycles", GraphPair::Cycles, 1), ("regular-graphs-cubic", GraphPair::Cubic, 1)];
+    let settings = [
+        ("regular-graphs-cycles", GraphPair::Cycles, true),
+        ("regular-graphs-cubic", GraphPair::Cubic, true),
+        ("regular-graphs-cycles-plain", GraphPair::Cycles, false),
+        ("regular-graphs-cubic-plain", GraphPair::Cubic, false),
+    ];
     let problem = |(id, pair, random)| {
         let spec = TaskSpec::RegularGraphs(RegularGraphsSpec { pair, random, ..RegularGraphsSpec::default() });
         Problem { id, spec }
