@@ -23,8 +23,12 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
         Problem { id, spec }
     };
     let problems = settings.map(problem);
-    let labels =
-        ["C6 or two C3", "cube or Moebius ladder", "C6 or two C3, no attributes", "cube or ladder, no attributes"];
+    let labels = [
+        "C6 or two C3",
+        "cube or Moebius ladder",
+        "C6 or two C3, attributes all 1",
+        "cube or ladder, attributes all 1",
+    ];
     let probe = |(place, label): (usize, &str)| Probe {
         label: label.to_owned(),
         quantity: Quantity::Accuracy,
