@@ -1,112 +1,239 @@
-//! Time per iteration of a block on one large lobster, without a tape: path-sim max, hidden 64. Thread-CPU time of one thread, wall time of two.
+//! Inference on one large graph: path-sim, maximum, hidden 64, an iterative controller.
 //!
-//! `growing` weights change every state at every step (dense); `random` ones let states settle, so that most edges are skipped.
+//! - `dense`: time per iteration on lobsters whose states grow at every step, all nodes computed; and the same by the active strategy, which shows from which
+//!   share of active nodes on dense is the better choice.
+//! - `bellman-ford`: hand-set weights on a line of a million nodes, source and target 100,000 apart, from the first iteration to the answer.
+//!
+//! Least wall time of a few runs, on one thread and on two. An argument selects rows by a part of their name.
 
 #![allow(clippy::print_stdout)]
 
 mod measure;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use itergnn_kernels::block::*;
-use measure::{Random, thread_time};
+use measure::{Random, peak_memory};
 
-/// A line of `line` nodes; each leaf hangs beside the node it is attached to, so that neighbours are close in memory.
-fn lobster(line: usize, random: &mut Random) -> (Vec<u32>, Vec<u32>) {
-    let mut links = Vec::new();
-    let (mut nodes, mut last) = (0_u32, None);
-    for _ in 0..line {
-        let centre = nodes;
-        nodes += 1;
-        links.extend(last.map(|last| (last, centre)));
-        if random.unit() < 0.2 {
-            links.push((centre, nodes));
-            nodes += 1;
-            if random.unit() < 0.2 {
-                links.push((nodes - 1, nodes));
-                nodes += 1;
-            }
-        }
-        last = Some(centre);
+/// A graph with its numbers.
+struct Case {
+    receiver_offsets: Vec<u32>,
+    senders: Vec<u32>,
+    node_inputs: Vec<f32>,
+    hidden: Vec<f32>,
+    edge_features: Vec<f32>,
+    parameters: Vec<f32>,
+}
+
+impl Case {
+    fn infer(&self, config: &BlockConfig, strategy: Strategy) -> Inference<f32> {
+        let inputs = BlockInputs {
+            batch: BatchView {
+                node_offsets: &[0, self.nodes() as u32],
+                edge_offsets: &[0, self.senders.len() as u32],
+                senders: &self.senders,
+                receiver_offsets: &self.receiver_offsets,
+            },
+            node_inputs: &self.node_inputs,
+            hidden: &self.hidden,
+            edge_features: &self.edge_features,
+            parameters: &self.parameters,
+        };
+        let engine = Engine::new().expect("a usable instruction set");
+        infer_with(engine, config, &inputs, InferOptions { strategy, last_hidden: false }).expect("finite numbers")
     }
+
+    fn nodes(&self) -> usize {
+        self.receiver_offsets.len() - 1
+    }
+}
+
+fn config(iterative: Iterative) -> BlockConfig {
+    BlockConfig {
+        layer: LayerKind::PathSim,
+        aggregation: Aggregation::Max,
+        controller: Controller::Iterative(iterative),
+        biased: false,
+        input_width: 3,
+        hidden_width: 64,
+        edge_width: 1,
+    }
+}
+
+fn by_receiver(nodes: usize, links: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
     let mut edges: Vec<(u32, u32)> = links.iter().flat_map(|&(a, b)| [(b, a), (a, b)]).collect();
     edges.sort_unstable();
-    let mut offsets = vec![0];
-    offsets.extend((0..nodes).map(|node| edges.partition_point(|edge| edge.0 <= node) as u32));
+    let mut offsets = vec![0; nodes + 1];
+    edges.iter().for_each(|edge| offsets[edge.0 as usize + 1] += 1);
+    (0..nodes).for_each(|node| offsets[node + 1] += offsets[node]);
     (offsets, edges.into_iter().map(|edge| edge.1).collect())
 }
 
-fn main() {
-    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
-    let engine = Engine::new().expect("a usable instruction set");
-    println!("instruction set {:?}", engine.isa());
-    for line in [5_000, 50_000, 800_000] {
-        for (growing, weighted) in [(true, true), (true, false), (false, true)] {
-            let kind = if growing { "growing" } else { "random" };
-            let name = format!("lobster {line} {kind} {}", if weighted { "weighted" } else { "unweighted" });
-            if !name.contains(&filter) {
+/// A line, then leaves on it, then leaves on these, numbered in this order: neighbours are far apart in memory until they are reordered.
+fn lobster(line: usize, random: &mut Random) -> (Vec<u32>, Vec<u32>) {
+    let mut links: Vec<(u32, u32)> = (1..line as u32).map(|node| (node - 1, node)).collect();
+    let first = line / 5;
+    links.extend((0..first).map(|leaf| (random.below(line) as u32, (line + leaf) as u32)));
+    let second = first / 5;
+    links.extend((0..second).map(|leaf| ((line + random.below(first)) as u32, (line + first + leaf) as u32)));
+    by_receiver(line + first + second, &links)
+}
+
+/// A lobster with weights that raise every state at every step.
+fn growing(line: usize, weighted: bool, config: &BlockConfig) -> Case {
+    let mut random = Random(3);
+    let (receiver_offsets, senders) = lobster(line, &mut random);
+    let nodes = receiver_offsets.len() - 1;
+    let layout = ParameterLayout::new(config);
+    let mut parameters = vec![0.0; layout.len()];
+    for slot in layout.slots() {
+        // A confidence of about 0.007, so that weight is given all the time.
+        let scale = if slot.kind == ParameterKind::ConfidenceWeight { 0.0 } else { 2.1 / slot.rows as f32 };
+        parameters[slot.range()].iter_mut().for_each(|value| *value = scale * random.unit());
+        if slot.kind == ParameterKind::ConfidenceBias {
+            parameters[slot.offset] = -5.0;
+        }
+    }
+    Case {
+        node_inputs: (0..nodes * 3).map(|index| f32::from(u8::from(index % 3 == 2))).collect(),
+        hidden: (0..nodes * 64).map(|_| random.unit() - 0.5).collect(),
+        edge_features: (0..senders.len()).map(|_| if weighted { 0.5 + random.unit() } else { 1.0 }).collect(),
+        receiver_offsets,
+        senders,
+        parameters,
+    }
+}
+
+fn on_threads<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)
+}
+
+fn seconds(repetitions: usize, run: impl Fn()) -> f64 {
+    let time = |_| {
+        let start = Instant::now();
+        run();
+        start.elapsed().as_secs_f64()
+    };
+    (0..repetitions).map(time).fold(f64::INFINITY, f64::min)
+}
+
+/// Seconds an iteration, the difference of two lengths, which takes preparation out.
+fn seconds_an_iteration(case: &Case, iterative: Iterative, strategy: Strategy, threads: usize) -> f64 {
+    let most = (2_000_000 / case.nodes()).clamp(6, 60);
+    let repetitions = if case.nodes() > 100_000 { 3 } else { 10 };
+    let run = |max_iterations| {
+        let config = config(Iterative { max_iterations, ..iterative });
+        seconds(repetitions, || drop(case.infer(&config, strategy)))
+    };
+    on_threads(threads, || run(most) - run(1)) / (most - 1) as f64
+}
+
+fn dense(filter: &str) {
+    let iterative = Iterative { epsilon: 0.0, confidence_bias: true, ..Iterative::default() };
+    for line in [5_000, 50_000, 806_500] {
+        for weighted in [false, true] {
+            let name = format!("dense lobster {line} {}", if weighted { "weighted" } else { "unweighted" });
+            if !name.contains(filter) {
                 continue;
             }
-            let mut random = Random(3);
-            let (receiver_offsets, senders) = lobster(line, &mut random);
-            let (nodes, edges) = (receiver_offsets.len() - 1, senders.len());
-            let config = |iterations| BlockConfig {
-                layer: LayerKind::PathSim,
-                aggregation: Aggregation::Max,
-                controller: Controller::Shared { iterations },
-                biased: false,
-                input_width: 3,
-                hidden_width: 64,
-                edge_width: 1,
-            };
-            let layout = ParameterLayout::new(&config(1));
-            let mut parameters = vec![0.0; layout.len()];
-            for slot in layout.slots() {
-                let rows = slot.rows as f32;
-                parameters[slot.range()].iter_mut().for_each(|value| {
-                    *value =
-                        if growing { 2.1 * random.unit() / rows } else { (2.0 * random.unit() - 1.0) / rows.sqrt() }
-                });
-            }
-            let node_inputs: Vec<f32> = (0..nodes * 3).map(|index| f32::from(u8::from(index % 3 == 2))).collect();
-            let hidden: Vec<f32> = (0..nodes * 64).map(|_| random.unit() - 0.5).collect();
-            let edge_features: Vec<f32> =
-                (0..edges).map(|_| if weighted { 0.5 + random.unit() } else { 1.0 }).collect();
-            let inputs = BlockInputs {
-                batch: BatchView {
-                    node_offsets: &[0, nodes as u32],
-                    edge_offsets: &[0, edges as u32],
-                    senders: &senders,
-                    receiver_offsets: &receiver_offsets,
-                },
-                node_inputs: &node_inputs,
-                hidden: &hidden,
-                edge_features: &edge_features,
-                parameters: &parameters,
-            };
-            // The difference of two lengths takes preparation out.
-            let most = (2_000_000 / nodes).clamp(6, 60);
-            let start = Instant::now();
-            let wall = || start.elapsed();
-            let clocks: [(usize, &str, &(dyn Fn() -> Duration + Sync)); 2] =
-                [(1, "thread-CPU", &thread_time), (2, "wall", &wall)];
-            for (threads, clock, now) in clocks {
-                let time = |iterations| {
-                    let run = |_| {
-                        let start = now();
-                        infer(engine, &config(iterations), &inputs).expect("finite numbers");
-                        (now() - start).as_secs_f64()
-                    };
-                    (0..4).map(run).fold(f64::INFINITY, f64::min)
-                };
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-                let seconds = pool.install(|| time(most) - time(1)) / (most - 1) as f64;
+            let case = growing(line, weighted, &config(iterative));
+            let (nodes, edges) = (case.nodes(), case.senders.len());
+            for (threads, strategy) in [(1, Strategy::Dense), (2, Strategy::Dense), (2, Strategy::Active)] {
+                let seconds = seconds_an_iteration(&case, iterative, strategy, threads);
                 println!(
-                    "{name}: {nodes} nodes, {edges} edges, {threads} threads: {:.3} ms {clock} an iteration, {:.1} M edges/s",
+                    "{name}: {nodes} nodes, {edges} edges, {threads} threads, {strategy:?}: {:.3} ms an iteration, {:.1} M edges/s",
                     1e3 * seconds,
                     edges as f64 / seconds / 1e6
                 );
             }
+            println!("peak memory of the process so far: {} MiB", peak_memory() >> 20);
         }
     }
+}
+
+/// A number above every distance.
+const CEILING: f32 = 262_144.0;
+
+/// Two waves on a line: channels 0 and 1 hold `CEILING - distance` from source and target, channel 2 that of the whole way once they meet, which also ends
+/// the iteration.
+fn two_waves(nodes: usize, apart: usize, weight: impl Fn(usize) -> f32) -> (BlockConfig, Case) {
+    let iterative = Iterative { decay: 1.0, max_iterations: 1_000_000, confidence_bias: true, ..Iterative::default() };
+    let config = config(iterative);
+    let layout = ParameterLayout::new(&config);
+    let mut parameters = vec![0.0; layout.len()];
+    let mut set = |kind, row: usize, column: usize, value: f32| {
+        let slot = layout.slots().iter().find(|slot| slot.kind == kind).expect("the configuration has it");
+        parameters[slot.offset + row * slot.columns + column] = value;
+    };
+    let (inputs, edge) = (3, 3 + 64);
+    for channel in 0..2 {
+        set(ParameterKind::FirstWeight, inputs + channel, channel, 1.0);
+        set(ParameterKind::FirstWeight, edge, channel, -1.0);
+        set(ParameterKind::FirstWeight, inputs + channel, 2, 1.0);
+        set(ParameterKind::SecondWeight, channel, channel, 1.0);
+    }
+    (0..3).for_each(|input| set(ParameterKind::FirstWeight, input, 2, -CEILING));
+    set(ParameterKind::SecondWeight, 2, 2, 1.0);
+    set(ParameterKind::ConfidenceWeight, 2, 0, 1.0);
+    set(ParameterKind::ConfidenceBias, 0, 0, -40.0);
+    let links: Vec<(u32, u32)> = (1..nodes as u32).map(|node| (node - 1, node)).collect();
+    let (receiver_offsets, senders) = by_receiver(nodes, &links);
+    let ends = [(nodes - apart) / 2, (nodes + apart) / 2];
+    let mut case = Case {
+        node_inputs: [0.0, 0.0, 1.0].repeat(nodes),
+        hidden: vec![0.0; nodes * 64],
+        edge_features: Vec::with_capacity(senders.len()),
+        receiver_offsets,
+        senders,
+        parameters,
+    };
+    for (channel, &node) in ends.iter().enumerate() {
+        case.node_inputs[node * 3..][..3].fill(0.0);
+        case.node_inputs[node * 3 + channel] = 1.0;
+        case.hidden[node * 64 + channel] = CEILING;
+    }
+    for receiver in 0..nodes {
+        for edge in case.receiver_offsets[receiver]..case.receiver_offsets[receiver + 1] {
+            case.edge_features.push(weight(receiver.min(case.senders[edge as usize] as usize)));
+        }
+    }
+    (config, case)
+}
+
+fn bellman_ford(filter: &str) {
+    let (nodes, apart) = (1_000_000, 100_000);
+    // Multiples of 1/32, whose sums single precision holds exactly here.
+    let weights: [(&str, fn(usize) -> f32); 2] =
+        [("unweighted", |_| 1.0), ("weighted", |link| 0.5 + (link * 7 % 32) as f32 / 32.0)];
+    for (kind, weight) in weights {
+        let name = format!("bellman-ford line {nodes} {kind}");
+        if !name.contains(filter) {
+            continue;
+        }
+        let (config, case) = two_waves(nodes, apart, weight);
+        let expected: f32 = ((nodes - apart) / 2..(nodes + apart) / 2).map(weight).sum();
+        let Controller::Iterative(iterative) = config.controller else { unreachable!("it is iterative") };
+        for threads in [1, 2] {
+            let dense = seconds_an_iteration(&case, Iterative { epsilon: 0.0, ..iterative }, Strategy::Dense, threads);
+            let answer = on_threads(threads, || case.infer(&config, Strategy::Automatic));
+            let length = CEILING - answer.output[nodes / 2 * 64 + 2];
+            let total = on_threads(threads, || seconds(3, || drop(case.infer(&config, Strategy::Automatic))));
+            println!(
+                "{name}, {threads} threads: {:.1} ms for {} iterations, {:.2} dense iterations of {:.1} ms; length {length}, exact {expected}, mean active share {:.2e}",
+                1e3 * total,
+                answer.iterations[0],
+                total / dense,
+                1e3 * dense,
+                answer.mean_active_share(0)
+            );
+        }
+        println!("peak memory of the process so far: {} MiB", peak_memory() >> 20);
+    }
+}
+
+fn main() {
+    let filter = std::env::args().skip(1).find(|argument| !argument.starts_with('-')).unwrap_or_default();
+    println!("instruction set {:?}", Engine::new().expect("a usable instruction set").isa());
+    dense(&filter);
+    bellman_ford(&filter);
 }

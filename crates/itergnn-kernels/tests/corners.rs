@@ -37,7 +37,8 @@ fn assert_equal_to_reference(case: &Case<f64>, wanted: Wanted) {
     let scale_invariant = case.config.aggregation == Aggregation::ScaleInvariantAttention;
     let tolerance = if scale_invariant { TIGHT_OVER_RANGE } else { TIGHT };
     let (output, gradients) = case.fused(engine(), wanted);
-    let inferred = infer(engine(), &case.config, &case.inputs()).unwrap();
+    let options = InferOptions { last_hidden: true, ..InferOptions::default() };
+    let inferred = infer_with(engine(), &case.config, &case.inputs(), options).unwrap();
     assert_eq!(output.iterations, expected.0.iterations);
     assert_eq!(inferred.iterations, expected.0.iterations);
     assert_eq!(inferred.capped, expected.0.capped);

@@ -51,3 +51,10 @@ pub(crate) fn thread_time() -> Duration {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed()
 }
+
+/// Most bytes of memory the process has used so far; 0 where the system does not tell.
+pub(crate) fn peak_memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap_or(0) << 10
+}

@@ -1,6 +1,6 @@
 //! One block: a controller around a message-passing layer, on a batch of graphs, forward and backward.
 //!
-//! [`forward`] and [`backward`] are the fused engine; [`mod@reference`] computes the same in the plainest way and is what the engine is tested against.
+//! [`forward`] and [`backward`] are the fused engine, [`infer`] is its form without a way back; [`mod@reference`] computes the same in the plainest way and is what the engine is tested against.
 //! Every graph of a batch is independent of the others: its results are the same bits alone and in any batch, on any number of threads.
 
 mod batch;
@@ -16,6 +16,6 @@ mod schedule;
 pub use batch::{BatchView, BlockInputs};
 pub use config::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative, LayerKind, RANGE_TOLERANCE};
 pub use convolution::Convolution;
-pub use cpu::{Engine, Tape, backward, forward, infer};
-pub use output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
+pub use cpu::{Engine, InferOptions, Strategy, Tape, backward, forward, infer, infer_with};
+pub use output::{BlockGradients, BlockOutput, Inference, OutputGradients, Wanted};
 pub use parameters::{ParameterKind, ParameterLayout, ParameterSlot};

@@ -28,6 +28,38 @@ pub struct BlockOutput<T> {
     pub confidences: Vec<Vec<T>>,
 }
 
+/// Result of a block that was run for its results only.
+///
+/// A *unit* is what has its own confidence: a graph, or a node in node-wise iteration.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Inference<T> {
+    /// `[nodes, hidden_width]`: the weighted sum of the states of an iterative block, the last state of the others.
+    pub output: Vec<T>,
+    /// `[nodes, hidden_width]`: the state after the last iteration of each graph; empty unless [asked for](super::InferOptions::last_hidden).
+    pub last_hidden: Vec<T>,
+    /// `[units]`: as [`BlockOutput::iterations`].
+    pub iterations: Vec<u32>,
+    /// `[units]`: as [`BlockOutput::remaining`].
+    pub remaining: Vec<T>,
+    /// `[units]`: as [`BlockOutput::unspent`].
+    pub unspent: Vec<T>,
+    /// `[units]`: as [`BlockOutput::capped`].
+    pub capped: Vec<bool>,
+    /// `[units]`: the confidence of the last iteration; 1 for `shared` and `stack`, 0 for a unit without iterations.
+    pub last_confidences: Vec<T>,
+    /// Per graph and iteration: the share of nodes that had changed in the iteration before and therefore had to send again; 1 at first. Nodes that are
+    /// followed as one (the common background of a large graph) count as one.
+    pub active_shares: Vec<Vec<f32>>,
+}
+
+impl<T> Inference<T> {
+    /// The mean of the active shares of a graph's iterations; 1 where there was none.
+    pub fn mean_active_share(&self, graph: usize) -> f32 {
+        let shares = &self.active_shares[graph];
+        if shares.is_empty() { 1.0 } else { shares.iter().sum::<f32>() / shares.len() as f32 }
+    }
+}
+
 /// Gradients of the loss with respect to what a block returned.
 #[derive(Debug, Clone, Copy)]
 pub struct OutputGradients<'a, T> {
@@ -79,9 +111,15 @@ pub(crate) struct UnitResults<T> {
     pub(crate) unspent: Vec<T>,
     pub(crate) capped: Vec<bool>,
     pub(crate) confidences: Vec<T>,
+    pub(crate) last_confidences: Vec<T>,
 }
 
 impl<T: Real> UnitResults<T> {
+    /// The results of an iterative controller on a graph without nodes, which has nothing to be confident of.
+    pub(crate) fn without_nodes() -> Self {
+        Self { remaining: vec![T::ONE], last_confidences: vec![T::ZERO], ..Self::fixed(0) }
+    }
+
     /// The results of a controller that always does the same number of iterations.
     pub(crate) fn fixed(iterations: usize) -> Self {
         Self {
@@ -90,6 +128,7 @@ impl<T: Real> UnitResults<T> {
             unspent: vec![T::ZERO],
             capped: vec![false],
             confidences: Vec::new(),
+            last_confidences: vec![T::ONE],
         }
     }
 }

@@ -16,6 +16,7 @@ pub(crate) struct Schedule<T> {
     confidences: Vec<T>,
     /// `left_0 .. left_(K-1)`.
     left: Vec<T>,
+    last_confidence: T,
     /// `left_K` and `left_(K-1)`.
     remaining: T,
     before: T,
@@ -37,6 +38,7 @@ impl<T: Real> Schedule<T> {
             iterations: 0,
             confidences: Vec::new(),
             left: Vec::new(),
+            last_confidence: T::ZERO,
             remaining: T::ONE,
             before: T::ONE,
             weights: Vec::new(),
@@ -50,6 +52,11 @@ impl<T: Real> Schedule<T> {
     /// Iterations done so far.
     pub(crate) fn iterations(&self) -> usize {
         self.iterations
+    }
+
+    /// Confidence of the last iteration; zero before the first.
+    pub(crate) fn last_confidence(&self) -> T {
+        self.last_confidence
     }
 
     /// Mass not yet given to any step.
@@ -76,6 +83,7 @@ impl<T: Real> Schedule<T> {
     pub(crate) fn push(&mut self, confidence: T, options: &Iterative) -> T {
         let decay = T::from_f64(options.decay);
         self.iterations += 1;
+        self.last_confidence = confidence;
         self.before = self.remaining;
         if self.recording {
             self.confidences.push(confidence);

@@ -8,6 +8,7 @@
 mod active;
 mod attention;
 mod convolution;
+mod fold;
 mod gemm;
 mod maximum;
 mod maximum_backward;
@@ -19,6 +20,7 @@ mod table;
 pub(crate) use active::ActiveEdges;
 pub(crate) use attention::{MessageGradient, SharedMessageGradient, Signs, SplitGradient, WeightedForward};
 pub(crate) use convolution::{Convolve, ConvolveBackward, RectifyBackward};
+pub(crate) use fold::{FoldMax, LazyOutput, UNTOUCHED};
 pub(crate) use gemm::{Gemm, Start};
 pub(crate) use maximum::{MOST_BYTE_EDGES, MaxForward, WINNER_ALIGNMENT, Winners};
 pub(crate) use maximum_backward::{BLOCK_NODES, MaxBackward, block_rows};

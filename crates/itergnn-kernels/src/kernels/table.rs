@@ -5,6 +5,7 @@ use super::attention::{
     shared_message_gradient, signs, split_gradient, weighted_forward,
 };
 use super::convolution::{Convolve, ConvolveBackward, RectifyBackward, convolve, convolve_backward, rectify_backward};
+use super::fold::{FoldMax, fold_max};
 use super::gemm::{Gemm, gemm};
 use super::maximum::{MaxForward, max_forward};
 use super::maximum_backward::{MaxBackward, max_backward};
@@ -26,6 +27,7 @@ macro_rules! for_all_kernels {
             activate: Activate => ();
             activate_backward: ActivateBackward => ();
             max_forward: MaxForward => bool;
+            fold_max: FoldMax => bool;
             max_backward: MaxBackward => ();
             weighted_forward: WeightedForward => bool;
             signs: Signs => ();

@@ -67,14 +67,14 @@ impl Engine {
     }
 }
 
-fn costs(batch: &BatchView<'_>) -> Vec<usize> {
+pub(super) fn costs(batch: &BatchView<'_>) -> Vec<usize> {
     (0..batch.graphs())
         .map(|graph| GraphPlan::cost(batch.node_range(graph).len(), batch.edge_range(graph).len()))
         .collect()
 }
 
 /// Cuts a slice of `[nodes, width]` or `[edges, width]` into the rows of each graph.
-fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: usize) -> Vec<&'a mut [T]> {
+pub(super) fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: usize) -> Vec<&'a mut [T]> {
     let mut parts = Vec::with_capacity(offsets.len());
     for ends in offsets.windows(2) {
         let (part, rest) = values.split_at_mut((ends[1] - ends[0]) as usize * width);
@@ -133,22 +133,8 @@ pub fn forward<T: Real>(
     inputs: &BlockInputs<'_, T>,
     wanted: Wanted,
 ) -> Result<(BlockOutput<T>, Tape<T>), KernelError> {
-    let (output, graphs) = run(engine, config, inputs, wanted, Memory::Everything)?;
+    let (output, graphs) = run(engine, config, inputs, wanted)?;
     Ok((output, Tape { config: *config, wanted, graphs }))
-}
-
-/// Runs a block and keeps nothing of its iterations: memory does not grow with their number.
-///
-/// The results are those of [`forward`] up to rounding, except that [`BlockOutput::confidences`] is empty.
-///
-/// # Errors
-/// As [`forward`].
-pub fn infer<T: Real>(
-    engine: Engine,
-    config: &BlockConfig,
-    inputs: &BlockInputs<'_, T>,
-) -> Result<BlockOutput<T>, KernelError> {
-    Ok(run(engine, config, inputs, Wanted::default(), Memory::Last)?.0)
 }
 
 fn run<T: Real>(
@@ -156,7 +142,6 @@ fn run<T: Real>(
     config: &BlockConfig,
     inputs: &BlockInputs<'_, T>,
     wanted: Wanted,
-    memory: Memory,
 ) -> Result<(BlockOutput<T>, Vec<GraphTape<T>>), KernelError> {
     inputs.validate(config)?;
     let layout = ParameterLayout::new(config);
@@ -175,7 +160,7 @@ fn run<T: Real>(
     let order = threads::largest_first(&costs(batch));
     let items = order.iter().filter_map(|&graph| Some((graph, parts[graph].take()?))).collect();
     let results = threads::for_each(items, |(graph, (output, last_hidden)), scratch: &mut ForwardScratch<T>| {
-        (graph, job.forward(graph, scratch, memory, output, last_hidden))
+        (graph, job.forward(graph, scratch, Memory::Everything, output, last_hidden))
     });
     let mut by_graph: Vec<_> = results;
     by_graph.sort_by_key(|result| result.0);
@@ -196,9 +181,7 @@ fn run<T: Real>(
         result.unspent.extend(units.unspent);
         result.capped.extend(units.capped);
         result.confidences.push(units.confidences);
-        if memory == Memory::Everything {
-            graphs.push(tape);
-        }
+        graphs.push(tape);
     }
     Ok((result, graphs))
 }

@@ -41,6 +41,8 @@ pub(super) struct ForwardScratch<T> {
     /// One per unit: the weight of its state, and what its output is multiplied by.
     weights: Vec<T>,
     keeps: Vec<T>,
+    /// Share of nodes that were active, per iteration of the last graph.
+    pub(super) active_shares: Vec<f32>,
     pub(super) active: ActiveSet,
 }
 
@@ -53,6 +55,7 @@ impl<T> Default for ForwardScratch<T> {
             block: BlockScratch::default(),
             weights: Vec::new(),
             keeps: Vec::new(),
+            active_shares: Vec::new(),
             active: ActiveSet::default(),
         }
     }
@@ -105,6 +108,7 @@ impl<T: Real> Job<'_, T> {
         if !initial.iter().all(|value| value.is_finite()) {
             return Err(KernelError::NonFinite { graph, iteration: 0 });
         }
+        scratch.active_shares.clear();
         while self.is_running(&tape) {
             let step = tape.steps;
             if step == 0 || self.layer_of(step) != 0 {
@@ -113,6 +117,8 @@ impl<T: Real> Job<'_, T> {
             } else if self.config.convolution().is_none() {
                 scratch.active.select_changed(&tape.plan, self.config);
             }
+            let active = scratch.active.changed_nodes().map_or(nodes, <[u32]>::len);
+            scratch.active_shares.push(active as f32 / nodes.max(1) as f32);
             let mut finite = match self.config.convolution() {
                 Some(convolution) => self.convolve(convolution, &mut tape, scratch),
                 None => self.step(&mut tape, scratch),
@@ -126,6 +132,7 @@ impl<T: Real> Job<'_, T> {
             }
         }
         let units = self.results(&mut tape, scratch, output);
+        // Nobody asked for the last states where there is no room for them.
         for (row, values) in last_hidden.chunks_exact_mut(hidden).enumerate() {
             values.copy_from_slice(&tape.hidden.record(tape.steps)[row * hidden_row..][..hidden]);
         }
@@ -315,10 +322,10 @@ impl<T: Real> Job<'_, T> {
                 units.remaining.push(schedule.remaining());
                 units.unspent.push(schedule.unspent());
                 units.capped.push(schedule.capped());
+                units.last_confidences.push(schedule.last_confidence());
             }
             if tape.schedules.is_empty() && !options.node_wise {
-                // A graph without nodes has nothing to be confident of.
-                units = UnitResults { remaining: vec![T::ONE], ..UnitResults::fixed(0) };
+                units = UnitResults::without_nodes();
             }
             scratch.output.as_slice()
         } else {

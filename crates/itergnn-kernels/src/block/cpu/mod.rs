@@ -6,6 +6,7 @@
 //! - Messages of `path-sim` on a graph whose edges all have the same features depend on the sender only and are computed once per node ([`plan`]).
 //! - Edges whose inputs did not change in the last step are skipped ([`active`]).
 //! - The gradient of a maximum visits only the winners; that of attention keeps only the signs of the messages.
+//! - Large graphs have an inference of their own, which works only where something changes ([`large`]).
 //! - Rows are padded and aligned, weights are packed in both directions once per call, and memory is reused ([`tape`]).
 //!
 //! Gradients of the parameters are summed per group of graphs and then over the groups in a fixed order ([`threads`]); the groups do not depend on the
@@ -18,6 +19,8 @@ mod backward;
 mod convolution;
 mod engine;
 mod forward;
+mod infer;
+mod large;
 mod layer_backward;
 mod layer_forward;
 mod packed;
@@ -26,7 +29,9 @@ mod softmax;
 mod tape;
 mod threads;
 
-pub use engine::{Engine, backward, forward, infer};
+pub use engine::{Engine, backward, forward};
+pub use infer::{InferOptions, infer, infer_with};
+pub use large::Strategy;
 pub use tape::Tape;
 
 /// Rows of messages that are worked on at once: the first layer's output of one tile stays in the first-level cache.

@@ -120,7 +120,7 @@ impl<T: Real> GraphRun<T> {
             units.capped.push(schedule.capped());
         }
         if self.schedules.is_empty() && !options.node_wise {
-            units = UnitResults { remaining: vec![T::ONE], ..UnitResults::fixed(0) };
+            units = UnitResults::without_nodes();
         }
         for step in 0..self.steps.len() {
             let done = |schedule: &Schedule<T>| schedule.iterations() <= step;

@@ -1,0 +1,257 @@
+//! What nodes send, as rows: complete messages where all edges are alike, else their parts of the first message layer.
+
+use super::super::TILE_ROWS;
+use super::super::forward::Job;
+use super::super::packed::Shapes;
+use super::graph::LargeGraph;
+use super::storage::Places;
+use crate::block::config::LayerKind;
+use crate::kernels::{Activate, FoldMax, Gemm, MessageRows, Start};
+use crate::memory::Buffer;
+use crate::real::Real;
+
+/// Memory of one thread for one tile.
+#[derive(Debug)]
+pub(super) struct TileScratch<T> {
+    /// `[TILE_ROWS, message_row]`.
+    first: Buffer<T>,
+    /// `[TILE_ROWS, hidden_row]`.
+    messages: Buffer<T>,
+    /// Rows of a chunk.
+    pub(super) rows: Buffer<T>,
+}
+
+impl<T> Default for TileScratch<T> {
+    fn default() -> Self {
+        Self { first: Buffer::default(), messages: Buffer::default(), rows: Buffer::default() }
+    }
+}
+
+/// Nodes to compute rows of.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<T> {
+    pub(super) count: usize,
+    /// `[nodes, hidden_row]`, `[nodes, input]`.
+    pub(super) states: *const T,
+    pub(super) inputs: *const T,
+    /// `[count]`: which of these nodes; null for all in order.
+    pub(super) list: *const u32,
+}
+
+/// Edges whose messages are folded into their receivers.
+#[derive(Clone, Copy)]
+pub(super) struct Edges {
+    pub(super) count: usize,
+    /// `[count]`: row of the sender, and of the receiver where messages depend on it.
+    pub(super) sender_rows: *const u32,
+    pub(super) receiver_rows: *const u32,
+    /// `[count]`: edges of the caller's graph.
+    pub(super) numbers: *const u32,
+    /// `[count]`: nodes whose states change.
+    pub(super) receivers: *const u32,
+}
+
+/// One layer on one graph.
+pub(super) struct RowMaker<'a, T: 'static> {
+    pub(super) job: &'a Job<'a, T>,
+    pub(super) layer: usize,
+    /// Whether a row is the whole message of its sender.
+    pub(super) whole: bool,
+    /// `[prepared_row]`: what every row begins with.
+    start: Buffer<T>,
+    features: &'a [T],
+}
+
+impl<'a, T: Real> RowMaker<'a, T> {
+    /// `whole` is what [`shares_messages`] says of the graph.
+    pub(super) fn new(job: &'a Job<'a, T>, graph: &LargeGraph, layer: usize, whole: bool) -> Self {
+        let Shapes { edge, message_row, prepared_row, .. } = job.weights.shapes;
+        let (packed, sections) = (job.weights.layer(layer), &job.weights.sections);
+        let edges = graph.senders.len();
+        let features = &job.inputs.edge_features[graph.first_edge * edge..(graph.first_edge + edges) * edge];
+        let mut start = Buffer::new(prepared_row);
+        start.as_mut_slice().copy_from_slice(&packed[sections.prepare_bias..][..prepared_row]);
+        if whole {
+            for (feature, weights) in features[..edge].iter().zip(packed[sections.edge..].chunks_exact(message_row)) {
+                let values = start.as_mut_slice().iter_mut();
+                values.zip(weights).for_each(|(value, &weight)| *value += *feature * weight);
+            }
+        }
+        Self { job, layer, whole, start, features }
+    }
+
+    /// Values of a row.
+    pub(super) fn width(&self) -> usize {
+        let Shapes { hidden_row, prepared_row, .. } = self.job.weights.shapes;
+        if self.whole { hidden_row } else { prepared_row }
+    }
+
+    /// Computes rows into `target`, one after the other or where the list says.
+    ///
+    /// # Safety
+    /// Sources and target are valid for their shapes, lists included, and do not overlap.
+    pub(super) unsafe fn compute(
+        &self,
+        sources: Sources<T>,
+        target: *mut T,
+        target_list: *const u32,
+        scratch: &mut TileScratch<T>,
+    ) {
+        let Shapes { input, hidden, hidden_row, message, message_row, prepared_row, .. } = self.job.weights.shapes;
+        let (packed, sections) = (self.job.weights.layer(self.layer), &self.job.weights.sections);
+        scratch.first.ensure(TILE_ROWS * message_row);
+        for first in (0..sources.count).step_by(TILE_ROWS) {
+            let rows = TILE_ROWS.min(sources.count - first);
+            // SAFETY: the contract of this function; a tile has room for its rows.
+            unsafe {
+                let (a_rows, a_first) =
+                    if sources.list.is_null() { (sources.list, first) } else { (sources.list.add(first), 0) };
+                let place = |width: usize| {
+                    if target_list.is_null() {
+                        (target.add(first * width), target_list)
+                    } else {
+                        (target, target_list.add(first))
+                    }
+                };
+                let (c, c_rows) =
+                    if self.whole { (scratch.first.as_mut_ptr(), std::ptr::null()) } else { place(prepared_row) };
+                let part = Gemm {
+                    rows,
+                    columns: prepared_row,
+                    depth: input,
+                    a: sources.inputs.add(a_first * input),
+                    a_row: input,
+                    a_column: 1,
+                    b: packed[sections.prepare_input..].as_ptr(),
+                    b_row: prepared_row,
+                    c,
+                    c_row: prepared_row,
+                    start: Start::Row(self.start.as_ptr()),
+                    leaky: false,
+                    a_rows,
+                    c_rows,
+                    depths: std::ptr::null(),
+                };
+                if input > 0 {
+                    (self.job.kernels.gemm)(&part);
+                }
+                (self.job.kernels.gemm)(&Gemm {
+                    depth: hidden,
+                    a: sources.states.add(a_first * hidden_row),
+                    a_row: hidden_row,
+                    b: packed[sections.prepare..].as_ptr(),
+                    start: if input > 0 { Start::Matrix(c, prepared_row) } else { part.start },
+                    leaky: self.whole,
+                    ..part
+                });
+                if self.whole {
+                    let (c, c_rows) = place(hidden_row);
+                    self.second(rows, message, scratch.first.as_ptr(), c, c_rows);
+                }
+            }
+        }
+    }
+
+    /// The second message layer.
+    ///
+    /// # Safety
+    /// As [`compute`](Self::compute).
+    unsafe fn second(&self, rows: usize, depth: usize, a: *const T, c: *mut T, c_rows: *const u32) {
+        let Shapes { hidden_row, message_row, .. } = self.job.weights.shapes;
+        let (packed, sections) = (self.job.weights.layer(self.layer), &self.job.weights.sections);
+        // SAFETY: the contract of this function.
+        unsafe {
+            (self.job.kernels.gemm)(&Gemm {
+                rows,
+                columns: hidden_row,
+                depth,
+                a,
+                a_row: message_row,
+                a_column: 1,
+                b: packed[sections.second..].as_ptr(),
+                b_row: hidden_row,
+                c,
+                c_row: hidden_row,
+                start: Start::Row(packed[sections.second_bias..].as_ptr()),
+                leaky: true,
+                a_rows: std::ptr::null(),
+                c_rows,
+                depths: std::ptr::null(),
+            });
+        }
+    }
+
+    /// Folds the messages of edges into the states of their receivers; returns whether all messages are finite.
+    ///
+    /// # Safety
+    /// `rows` holds the rows the edges name; nobody else uses the receivers.
+    pub(super) unsafe fn fold(
+        &self,
+        edges: Edges,
+        rows: *const T,
+        places: Places<T>,
+        scratch: &mut TileScratch<T>,
+    ) -> bool {
+        let Shapes { hidden_row, message, message_row, edge, prepared_row, receiver_column, .. } =
+            self.job.weights.shapes;
+        let whole = FoldMax {
+            count: edges.count,
+            rows: edges.sender_rows,
+            receivers: edges.receivers,
+            messages: rows,
+            width: hidden_row,
+            states: places.states,
+            changed: places.changed,
+            output: places.output,
+        };
+        if self.whole {
+            // SAFETY: the contract of this function.
+            return unsafe { (self.job.kernels.fold_max)(&whole) };
+        }
+        scratch.first.ensure(TILE_ROWS * message_row);
+        scratch.messages.ensure(TILE_ROWS * hidden_row);
+        let message_rows = MessageRows {
+            senders: edges.sender_rows,
+            receivers: edges.receiver_rows,
+            edges: edges.numbers,
+            prepared: rows,
+            prepared_row,
+            receiver_column,
+            features: self.features.as_ptr(),
+            feature_width: edge,
+            edge_weight: self.job.weights.layer(self.layer)[self.job.weights.sections.edge..].as_ptr(),
+            width: message_row,
+        };
+        let mut finite = true;
+        for first in (0..edges.count).step_by(TILE_ROWS) {
+            let count = TILE_ROWS.min(edges.count - first);
+            // SAFETY: the contract of this function; a tile has room for its rows.
+            unsafe {
+                let target = scratch.first.as_mut_ptr();
+                (self.job.kernels.activate)(&Activate { rows: message_rows, first, count, target });
+                self.second(count, message, target, scratch.messages.as_mut_ptr(), std::ptr::null());
+                finite &= (self.job.kernels.fold_max)(&FoldMax {
+                    count,
+                    rows: std::ptr::null(),
+                    receivers: edges.receivers.add(first),
+                    messages: scratch.messages.as_ptr(),
+                    ..whole
+                });
+            }
+        }
+        finite
+    }
+}
+
+// SAFETY: the buffer is only read once it is made.
+unsafe impl<T: Real> Sync for RowMaker<'_, T> {}
+
+/// Whether a message depends on its sender only: all edges have the same features, and the receiver's state does not matter.
+pub(super) fn shares_messages<T: Real>(job: &Job<'_, T>, graph: &LargeGraph) -> bool {
+    let width = job.weights.shapes.edge;
+    let edges = graph.senders.len();
+    let features = &job.inputs.edge_features[graph.first_edge * width..(graph.first_edge + edges) * width];
+    job.config.layer == LayerKind::PathSim
+        && edges > 0
+        && features.iter().skip(width).zip(features).all(|(next, value)| next == value)
+}

@@ -1,0 +1,410 @@
+//! One large graph from its initial states to its output.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::super::forward::Job;
+use super::background::{Background, InitialRows};
+use super::chunks::Chunks;
+use super::dense::{DenseStep, StepOutcome};
+use super::graph::LargeGraph;
+use super::order::better_order;
+use super::rows::{RowMaker, TileScratch, shares_messages};
+use super::sparse::ActiveNodes;
+use super::storage::Storage;
+use super::units::{Units, units};
+use super::{DENSE_SHARE, LARGE_NODES, Strategy};
+use crate::block::config::{Aggregation, ConfidenceReadout, Controller};
+use crate::block::output::UnitResults;
+use crate::error::KernelError;
+use crate::kernels::UNTOUCHED;
+use crate::memory::Buffer;
+use crate::real::{Real, sigmoid};
+
+/// Rows that one thread sums or writes at a time; the order of sums depends on it.
+const BLOCK_ROWS: usize = 1024;
+
+/// What is known of a graph when it is done, besides its rows.
+pub(in super::super) struct LargeOutcome<T> {
+    pub(in super::super) units: UnitResults<T>,
+    /// One per iteration.
+    pub(in super::super) active_shares: Vec<f32>,
+}
+
+impl<T: Real> Job<'_, T> {
+    /// Whether [`infer_large`](Self::infer_large) covers a graph and is worth while.
+    pub(in super::super) fn is_large(&self, graph: usize) -> bool {
+        self.config.convolution().is_none()
+            && self.config.aggregation == Aggregation::Max
+            && self.inputs.batch.node_range(graph).len() >= LARGE_NODES
+    }
+
+    /// Runs one graph; `output` are its rows of the batch's results, and `last_hidden` too unless it is empty.
+    pub(in super::super) fn infer_large(
+        &self,
+        graph: usize,
+        strategy: Strategy,
+        output: &mut [T],
+        last_hidden: &mut [T],
+    ) -> Result<LargeOutcome<T>, KernelError> {
+        let mut run = LargeRun::new(self, graph, strategy)?;
+        while run.is_running() {
+            if !run.step().finite {
+                return Err(KernelError::NonFinite { graph, iteration: run.steps });
+            }
+        }
+        run.write(output, last_hidden);
+        let units = match run.units {
+            Some(units) => units.results(run.graph.order.as_deref()),
+            None => UnitResults::fixed(run.steps),
+        };
+        Ok(LargeOutcome { units, active_shares: run.active_shares })
+    }
+}
+
+/// A graph on its way.
+struct LargeRun<'a, T: Real> {
+    job: &'a Job<'a, T>,
+    strategy: Strategy,
+    graph: LargeGraph,
+    /// `[nodes, input]`, in the order of the graph.
+    inputs: Cow<'a, [T]>,
+    storage: Storage<T>,
+    active: ActiveNodes<T>,
+    /// Every node is active: the first iteration, or one with other weights than the one before.
+    everything: bool,
+    background: Option<Background<T>>,
+    /// What dense iterations need; made for the first.
+    chunks: Option<Chunks>,
+    exported: Buffer<T>,
+    maker: RowMaker<'a, T>,
+    scratch: TileScratch<T>,
+    /// Whether a better order of the nodes was looked for.
+    ordered: bool,
+    units: Option<Units<T>>,
+    /// `[hidden_row]`: the maximum over the states, where the confidence asks for it.
+    pooled: Vec<T>,
+    steps: usize,
+    active_shares: Vec<f32>,
+}
+
+impl<'a, T: Real> LargeRun<'a, T> {
+    fn new(job: &'a Job<'a, T>, number: usize, strategy: Strategy) -> Result<Self, KernelError> {
+        let shapes = &job.weights.shapes;
+        let nodes = job.inputs.batch.node_range(number);
+        let hidden = &job.inputs.hidden[nodes.start * shapes.hidden..nodes.end * shapes.hidden];
+        let inputs = &job.inputs.node_inputs[nodes.start * shapes.input..nodes.end * shapes.input];
+        if !hidden.par_chunks(BLOCK_ROWS * shapes.hidden).all(|rows| rows.iter().all(|value| value.is_finite())) {
+            return Err(KernelError::NonFinite { graph: number, iteration: 0 });
+        }
+        let graph = LargeGraph::new(job.inputs, number);
+        let units = units(&job.config.controller, nodes.len());
+        let mut run = Self {
+            job,
+            strategy,
+            inputs: Cow::Borrowed(inputs),
+            storage: Storage::new(nodes.len(), shapes.hidden_row, units.is_some()),
+            active: ActiveNodes::new(nodes.len()),
+            everything: true,
+            background: None,
+            chunks: None,
+            exported: Buffer::default(),
+            maker: RowMaker::new(job, &graph, 0, shares_messages(job, &graph)),
+            scratch: TileScratch::default(),
+            ordered: false,
+            units,
+            pooled: Vec::new(),
+            steps: 0,
+            active_shares: Vec::new(),
+            graph,
+        };
+        if run.pools_maximum() {
+            run.pooled = vec![T::ZERO; shapes.hidden_row];
+            run.pooled[..shapes.hidden].copy_from_slice(&largest(hidden, shapes.hidden));
+        }
+        let rows = InitialRows { hidden, hidden_width: shapes.hidden, inputs, input_width: shapes.input };
+        if run.may_have_background() {
+            run.background = Background::find(&run.graph, &rows, shapes.hidden_row);
+        }
+        match &run.background {
+            Some(background) => {
+                for &node in background.first_outside() {
+                    let row = &mut run.storage.state_mut(node as usize)[..shapes.hidden];
+                    row.copy_from_slice(&hidden[node as usize * shapes.hidden..][..shapes.hidden]);
+                    run.storage.state_mut(node as usize)[shapes.hidden..].fill(T::ZERO);
+                }
+                run.active.nodes = background.first_outside().to_vec();
+                run.everything = false;
+            }
+            None => {
+                if strategy != Strategy::Active {
+                    run.reorder();
+                }
+                run.storage.load(&run.graph, shapes.hidden, hidden);
+            }
+        }
+        Ok(run)
+    }
+
+    fn is_stack(&self) -> bool {
+        matches!(self.job.config.controller, Controller::Stack { .. })
+    }
+
+    fn pools_maximum(&self) -> bool {
+        let options = self.job.config.iterative();
+        options.is_some_and(|options| !options.node_wise && options.readout == ConfidenceReadout::Max)
+    }
+
+    /// Whether the confidence sums over nodes, which must then keep their order.
+    fn sums(&self) -> bool {
+        let options = self.job.config.iterative();
+        options.is_some_and(|options| !options.node_wise && options.readout != ConfidenceReadout::Max)
+    }
+
+    /// Whether nodes that start alike may be followed as one: one message per sender, one confidence for all, and the same weights at every step.
+    fn may_have_background(&self) -> bool {
+        let node_wise = self.job.config.iterative().is_some_and(|options| options.node_wise);
+        self.strategy != Strategy::Dense && !self.is_stack() && !node_wise && !self.sums() && self.maker.whole
+    }
+
+    fn is_running(&self) -> bool {
+        match &self.units {
+            Some(units) => units.is_running(),
+            None => self.steps < self.job.config.max_iterations(),
+        }
+    }
+
+    /// One iteration with all that follows from it.
+    fn step(&mut self) -> StepOutcome {
+        let nodes = self.graph.nodes;
+        self.everything |= self.is_stack();
+        let common = usize::from(self.background.as_ref().is_some_and(|background| background.changed == 1));
+        let active = if self.everything { nodes } else { self.active.nodes.len() + common };
+        let outside = nodes - self.background.as_ref().map_or(0, |background| background.count);
+        let dense = match self.strategy {
+            Strategy::Automatic => active as f64 > DENSE_SHARE * nodes as f64,
+            Strategy::Dense => true,
+            Strategy::Active => false,
+        };
+        self.active_shares.push(active as f32 / nodes as f32);
+        let layer = self.job.layer_of(self.steps);
+        // Where few share the common state any more, it is not worth looking after.
+        if dense || (outside as f64 > DENSE_SHARE * nodes as f64 && self.background.is_some()) {
+            self.dissolve();
+        }
+        if self.maker.layer != layer {
+            self.maker = RowMaker::new(self.job, &self.graph, layer, self.maker.whole);
+        }
+        let mut outcome = if dense { self.dense_step() } else { self.active_step() };
+        self.steps += 1;
+        outcome.finite &= self.push_confidences();
+        outcome
+    }
+
+    fn dissolve(&mut self) {
+        let Some(background) = self.background.take() else { return };
+        let changed = background.changed == 1;
+        if changed {
+            let members = (0..self.graph.nodes as u32).filter(|&node| background.has(node as usize));
+            self.active.nodes.extend(members);
+        }
+        background.dissolve(&mut self.storage);
+    }
+
+    /// Puts the nodes into an order that suits dense iterations.
+    fn reorder(&mut self) -> Option<Vec<u32>> {
+        self.ordered = true;
+        if self.sums() {
+            return None;
+        }
+        let order = better_order(&self.graph.offsets, &self.graph.senders)?;
+        self.graph = self.graph.reordered(order.clone());
+        let width = self.job.weights.shapes.input;
+        let inputs = order.iter().flat_map(|&node| &self.inputs[node as usize * width..(node as usize + 1) * width]);
+        self.inputs = Cow::Owned(inputs.copied().collect());
+        Some(order)
+    }
+
+    /// What the first dense iteration needs.
+    fn prepare_dense(&mut self) {
+        if self.chunks.is_some() {
+            return;
+        }
+        // After iterations with a background, whose units are never single nodes.
+        if !self.ordered
+            && let Some(order) = self.reorder()
+        {
+            self.storage.reorder(&order);
+            self.active = ActiveNodes::new(self.graph.nodes);
+        }
+        self.chunks = Some(Chunks::new(&self.graph));
+    }
+
+    fn dense_step(&mut self) -> StepOutcome {
+        self.prepare_dense();
+        let width = self.job.weights.shapes.hidden_row;
+        let Some(chunks) = &self.chunks else { return StepOutcome::NOTHING };
+        self.exported.ensure(chunks.exported.len() * self.maker.width());
+        let mut pools = Buffer::<T>::new(if self.pooled.is_empty() { 0 } else { chunks.len() * width });
+        let step = DenseStep {
+            maker: &self.maker,
+            graph: &self.graph,
+            chunks,
+            inputs: self.inputs.as_ptr(),
+            places: self.storage.places(self.units.as_ref().map_or(&[], Units::totals)),
+            exported: self.exported.as_mut_ptr(),
+            pools: if self.pooled.is_empty() { std::ptr::null_mut() } else { pools.as_mut_ptr() },
+        };
+        // SAFETY: all buffers are those of the graph, and borrowed here.
+        let outcome = unsafe { step.run(&mut self.scratch) };
+        for pool in pools.as_slice().chunks_exact(width) {
+            raise(&mut self.pooled, pool);
+        }
+        self.everything = outcome.changed == self.graph.nodes;
+        self.active.nodes.clear();
+        if outcome.changed as f64 <= DENSE_SHARE * self.graph.nodes as f64 {
+            let changed = &self.storage.changed;
+            self.active.nodes.extend((0..self.graph.nodes as u32).filter(|&node| changed[node as usize] == 1));
+        } else {
+            // The list would not be used; its length is what is measured.
+            self.active.nodes.resize(outcome.changed, 0);
+        }
+        outcome
+    }
+
+    fn active_step(&mut self) -> StepOutcome {
+        self.graph.index_outgoing();
+        if std::mem::take(&mut self.everything) {
+            self.active.nodes = (0..self.graph.nodes as u32).collect();
+        }
+        let totals = self.units.as_ref().map_or(&[][..], Units::totals);
+        let (graph, inputs) = (&self.graph, &*self.inputs);
+        let outcome = self.active.step(&self.maker, graph, inputs, &mut self.storage, totals, self.background.as_mut());
+        if !self.pooled.is_empty() {
+            for &node in &self.active.nodes {
+                raise(&mut self.pooled, self.storage.state(node as usize));
+            }
+            if let Some(background) = self.background.as_ref().filter(|background| background.count > 0) {
+                raise(&mut self.pooled, background.state.as_slice());
+            }
+        }
+        outcome
+    }
+
+    /// Predicts the confidences of the units that are still running; returns whether all are finite.
+    fn push_confidences(&mut self) -> bool {
+        let (Some(units), Some(options)) = (&mut self.units, self.job.config.iterative()) else { return true };
+        let hidden = self.job.weights.shapes.hidden;
+        let confidence = self.job.confidence(options);
+        if options.node_wise {
+            let (storage, first) = (&self.storage, self.steps == 1);
+            return units.push(|node| {
+                let changed = first || storage.changed[node] == 1;
+                changed.then(|| sigmoid(confidence.logit(&storage.state(node)[..hidden])))
+            });
+        }
+        let value = match options.readout {
+            ConfidenceReadout::Max => sigmoid(confidence.logit(&self.pooled[..hidden])),
+            readout => {
+                let mut sum = column_sums(self.storage.states.as_slice(), self.graph.nodes, self.storage.width);
+                if readout == ConfidenceReadout::Mean {
+                    let share = T::ONE / T::from_f64(self.graph.nodes as f64);
+                    sum.iter_mut().for_each(|value| *value *= share);
+                }
+                sigmoid(confidence.logit(&sum[..hidden]))
+            }
+        };
+        units.push(|_| Some(value))
+    }
+
+    /// Writes the results in the caller's order.
+    fn write(&self, output: &mut [T], last_hidden: &mut [T]) {
+        let (hidden, width) = (self.job.weights.shapes.hidden, self.storage.width);
+        let rows = Rows { output: output.as_mut_ptr(), last_hidden: last_hidden.as_mut_ptr() };
+        let wants_last = !last_hidden.is_empty();
+        let blocks = (0..self.graph.nodes.div_ceil(BLOCK_ROWS)).into_par_iter();
+        blocks.for_each(|block| {
+            let rows = &rows;
+            for node in block * BLOCK_ROWS..self.graph.nodes.min((block + 1) * BLOCK_ROWS) {
+                let place = self.graph.original(node) * hidden;
+                let common = self.background.as_ref().filter(|background| background.has(node));
+                let state = common.map_or_else(|| self.storage.state(node), |background| background.state.as_slice());
+                // SAFETY: every node has a row of its own in the results.
+                let target = unsafe { std::slice::from_raw_parts_mut(rows.output.add(place), hidden) };
+                if wants_last {
+                    // SAFETY: as above.
+                    let last = unsafe { std::slice::from_raw_parts_mut(rows.last_hidden.add(place), hidden) };
+                    last.copy_from_slice(&state[..hidden]);
+                }
+                let Some(units) = &self.units else {
+                    target.copy_from_slice(&state[..hidden]);
+                    continue;
+                };
+                let unit = if units.is_one() { 0 } else { node };
+                let (total, factor) = (units.totals()[unit], T::from_f64(units.factor(unit)));
+                let (row, settled) = match common {
+                    Some(background) => background.output_row(),
+                    None => (&self.storage.outputs.as_slice()[node * width..][..width], self.storage.settled[node]),
+                };
+                if settled == UNTOUCHED {
+                    let weight = T::from_f64(total);
+                    target.iter_mut().zip(state).for_each(|(value, &state)| *value = weight * state * factor);
+                } else {
+                    let weight = T::from_f64(total - settled);
+                    for ((value, &state), &sum) in target.iter_mut().zip(state).zip(row) {
+                        *value = (sum + weight * state) * factor;
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Where results go.
+struct Rows<T> {
+    output: *mut T,
+    last_hidden: *mut T,
+}
+
+// SAFETY: threads write different rows.
+unsafe impl<T: Real> Sync for Rows<T> {}
+
+/// `target = max(target, row)`.
+fn raise<T: Real>(target: &mut [T], row: &[T]) {
+    target.iter_mut().zip(row).for_each(|(most, &value)| *most = if value > *most { value } else { *most });
+}
+
+/// Elementwise maximum over rows, of which there is at least one.
+fn largest<T: Real>(rows: &[T], width: usize) -> Vec<T> {
+    let blocks = rows.par_chunks(BLOCK_ROWS * width).map(|rows| {
+        let mut most = rows[..width].to_vec();
+        rows.chunks_exact(width).for_each(|row| raise(&mut most, row));
+        most
+    });
+    blocks
+        .reduce_with(|mut left, right| {
+            raise(&mut left, &right);
+            left
+        })
+        .unwrap_or_default()
+}
+
+/// Elementwise sum over rows: in blocks, then over the blocks in order, on any number of threads.
+fn column_sums<T: Real>(rows: &[T], count: usize, width: usize) -> Vec<T> {
+    let blocks: Vec<Vec<T>> = rows[..count * width]
+        .par_chunks(BLOCK_ROWS * width)
+        .map(|rows| {
+            let mut sums = vec![T::ZERO; width];
+            for row in rows.chunks_exact(width) {
+                sums.iter_mut().zip(row).for_each(|(sum, &value)| *sum += value);
+            }
+            sums
+        })
+        .collect();
+    let mut total = vec![T::ZERO; width];
+    for block in blocks {
+        total.iter_mut().zip(block).for_each(|(sum, value)| *sum += value);
+    }
+    total
+}

@@ -1,0 +1,264 @@
+//! Inference on large graphs: equal to the reference, and the same bits whichever way an iteration is done.
+
+#![allow(clippy::unwrap_used)]
+
+mod cases;
+
+use cases::{Batch, Case, Random, controllers, relative_difference};
+use itergnn_kernels::block::*;
+use itergnn_kernels::{Isa, KernelError, Real};
+
+/// Double precision: only the order of sums differs.
+const TIGHT: f64 = 1e-10;
+
+/// Single precision against double: some dozens of roundings of 6e-8 in sums whose terms partly cancel.
+const SINGLE: f64 = 2e-5;
+
+const STRATEGIES: [Strategy; 3] = [Strategy::Automatic, Strategy::Dense, Strategy::Active];
+
+fn run<T: Real>(case: &Case<T>, strategy: Strategy, threads: usize) -> Inference<T> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let options = InferOptions { strategy, last_hidden: true };
+    pool.install(|| infer_with(Engine::new().unwrap(), &case.config, &case.inputs(), options).unwrap())
+}
+
+/// Everything but the shares, which differ between strategies.
+fn results<T: Clone>(inference: &Inference<T>) -> Inference<T> {
+    Inference { active_shares: Vec::new(), ..inference.clone() }
+}
+
+fn assert_equal_to_reference<T: Real>(found: &Inference<T>, expected: &BlockOutput<f64>, tolerance: f64) {
+    assert_eq!(found.iterations, expected.iterations);
+    assert_eq!(found.capped, expected.capped);
+    for (what, found, expected) in [
+        ("output", &found.output, &expected.output),
+        ("last hidden", &found.last_hidden, &expected.last_hidden),
+        ("remaining", &found.remaining, &expected.remaining),
+        ("unspent", &found.unspent, &expected.unspent),
+    ] {
+        let difference = relative_difference(found, expected);
+        assert!(difference < tolerance, "{what}: {difference}");
+    }
+}
+
+/// In both precisions, by every strategy, on one thread and on three.
+fn check(case: &Case<f64>) {
+    let expected = reference::forward(&case.config, &case.inputs()).unwrap().0;
+    let tight = run(case, Strategy::Automatic, 1);
+    assert_equal_to_reference(&tight, &expected, TIGHT);
+    let single = case.to_f32();
+    let automatic = run(&single, Strategy::Automatic, 1);
+    assert_equal_to_reference(&automatic, &expected, SINGLE);
+    for strategy in STRATEGIES {
+        assert!(results(&automatic) == results(&run(&single, strategy, 3)), "{strategy:?} {:?}", case.config);
+    }
+}
+
+fn config(layer: LayerKind, controller: Controller) -> BlockConfig {
+    BlockConfig {
+        layer,
+        aggregation: Aggregation::Max,
+        controller,
+        biased: true,
+        input_width: 2,
+        hidden_width: 5,
+        edge_width: 1,
+    }
+}
+
+const LAYERS: [LayerKind; 3] = [LayerKind::MpnnMax, LayerKind::Path, LayerKind::PathSim];
+
+fn undirected(nodes: usize, links: &[(usize, usize)]) -> (usize, Vec<(usize, usize)>) {
+    let mut edges: Vec<_> = links.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+    edges.sort_by_key(|edge| edge.1);
+    (nodes, edges)
+}
+
+fn batch_of(graphs: &[(usize, Vec<(usize, usize)>)]) -> Batch {
+    let mut batch = Batch::new(&[]);
+    graphs.iter().for_each(|(nodes, edges)| batch.push_sorted(*nodes, edges));
+    batch
+}
+
+/// A line whose nodes are numbered at random, with leaves.
+fn lobster(nodes: usize, random: &mut Random) -> (usize, Vec<(usize, usize)>) {
+    let mut names: Vec<usize> = (0..nodes).collect();
+    (1..nodes).for_each(|last| names.swap(last, random.below(last + 1)));
+    let line = 4 * nodes / 5;
+    let links: Vec<_> =
+        (1..nodes).map(|node| (names[node], names[if node < line { node - 1 } else { random.below(line) }])).collect();
+    undirected(nodes, &links)
+}
+
+/// Makes all nodes alike but a few.
+fn make_alike(case: &mut Case<f64>, different: &[usize]) {
+    let (input, hidden) = (case.config.input_width, case.config.hidden_width);
+    for node in (1..case.batch.nodes()).filter(|node| !different.contains(node)) {
+        case.node_inputs.copy_within(..input, node * input);
+        case.hidden.copy_within(..hidden, node * hidden);
+    }
+}
+
+#[test]
+fn every_layer_and_controller_equals_the_reference() {
+    let mut random = Random(31);
+    for layer in LAYERS {
+        for (number, controller) in controllers().into_iter().enumerate() {
+            let batch = batch_of(&[(2, vec![(0, 1)]), lobster(1300, &mut random)]);
+            let case = Case::random(&mut random, config(layer, controller), batch, number % 2 == 0);
+            check(&case);
+        }
+    }
+}
+
+#[test]
+fn a_common_background_equals_the_reference() {
+    let mut random = Random(32);
+    for controller in controllers() {
+        let batch = batch_of(&[lobster(1100, &mut random)]);
+        let mut case = Case::random(&mut random, config(LayerKind::PathSim, controller), batch, true);
+        make_alike(&mut case, &[3, 700]);
+        check(&case);
+    }
+}
+
+/// In a directed graph a node may listen to the background without ever being heard by it.
+#[test]
+fn a_background_that_is_heard_but_does_not_listen() {
+    let mut random = Random(33);
+    let nodes = 1200;
+    // A ring; every fifth node also hears a node far away, and node 0 hears nobody.
+    let mut edges: Vec<_> = (1..nodes).map(|node| (node - 1, node)).collect();
+    edges.extend((1..nodes).filter(|node| node % 5 == 0).map(|node| ((node * 7 + 1) % nodes, node)));
+    edges.sort_by_key(|edge| edge.1);
+    let controller = Controller::Shared { iterations: 12 };
+    let mut case = Case::random(&mut random, config(LayerKind::PathSim, controller), batch_of(&[(nodes, edges)]), true);
+    make_alike(&mut case, &[600]);
+    check(&case);
+}
+
+#[test]
+fn components_isolated_nodes_and_hubs() {
+    let mut random = Random(34);
+    let nodes = 10_500;
+    let hub: Vec<_> = (1..=10_000).map(|leaf| (0, leaf)).collect();
+    let parts: Vec<_> = (10_100..10_400).map(|node| (node, node + 1)).filter(|link| link.0 % 10 != 0).collect();
+    let graph = undirected(nodes, &[hub, parts].concat());
+    for layer in LAYERS {
+        for equal_edges in [false, true] {
+            let iterative = Iterative { max_iterations: 6, epsilon: 1e-3, ..Iterative::default() };
+            let config = BlockConfig { hidden_width: 3, ..config(layer, Controller::Iterative(iterative)) };
+            let mut case = Case::random(&mut random, config, batch_of(std::slice::from_ref(&graph)), equal_edges);
+            check(&case);
+            make_alike(&mut case, &[5, 10_250]);
+            check(&case);
+        }
+    }
+}
+
+#[test]
+fn a_graph_without_edges_keeps_its_states() {
+    let mut random = Random(35);
+    for layer in LAYERS {
+        let iterative = Iterative { max_iterations: 3, ..Iterative::default() };
+        let case = Case::random(
+            &mut random,
+            config(layer, Controller::Iterative(iterative)),
+            batch_of(&[(1500, Vec::new())]),
+            false,
+        );
+        check(&case);
+    }
+}
+
+/// Weights with which the state of a node is the largest value within as many steps as iterations.
+fn spreading(nodes: usize, source: usize, iterations: usize) -> Case<f32> {
+    let config = BlockConfig {
+        layer: LayerKind::PathSim,
+        aggregation: Aggregation::Max,
+        controller: Controller::Shared { iterations },
+        biased: false,
+        input_width: 0,
+        hidden_width: 1,
+        edge_width: 0,
+    };
+    let line: Vec<_> = (1..nodes).map(|node| (node - 1, node)).collect();
+    let batch = batch_of(&[undirected(nodes, &line)]);
+    let mut hidden = vec![0.0; nodes];
+    hidden[source] = 1.0;
+    Case {
+        config,
+        batch,
+        node_inputs: Vec::new(),
+        hidden,
+        edge_features: Vec::new(),
+        parameters: vec![1.0, 1.0],
+        output_gradient: Vec::new(),
+        unspent_gradient: Vec::new(),
+    }
+}
+
+#[test]
+fn only_the_front_of_a_wave_is_active() {
+    let (nodes, iterations) = (5000, 300);
+    let case = spreading(nodes, 2500, iterations);
+    let inference = run(&case, Strategy::Automatic, 1);
+    assert_eq!(inference.output.iter().filter(|&&value| value == 1.0).count(), 2 * iterations + 1);
+    let shares = &inference.active_shares[0];
+    assert_eq!(shares.len(), iterations);
+    // At first the source and the background; then two nodes, one at either end of what was reached.
+    assert_eq!(shares[0], 2.0 / nodes as f32);
+    assert!(shares[1..].iter().all(|&share| share == 2.0 / nodes as f32), "{shares:?}");
+    assert!(inference.mean_active_share(0) < 1e-3);
+    let dense = run(&case, Strategy::Dense, 1);
+    assert_eq!(dense.active_shares[0][0], 1.0);
+    assert_eq!(dense.output, inference.output);
+}
+
+#[test]
+fn overflow_is_an_error_that_names_the_iteration_by_every_strategy() {
+    let mut random = Random(36);
+    for layer in LAYERS {
+        for equal_edges in [false, true] {
+            let config = config(layer, Controller::Shared { iterations: 30 });
+            let batch = batch_of(&[(2, vec![(0, 1)]), lobster(1100, &mut random)]);
+            let mut case = Case::random(&mut random, config, batch, equal_edges);
+            make_alike(&mut case, &[77]);
+            let mut case = case.to_f32();
+            case.parameters.iter_mut().for_each(|value| *value *= 3e3);
+            let expected = reference::forward(&config, &case.inputs()).unwrap_err();
+            assert!(matches!(expected, KernelError::NonFinite { iteration: 2.., .. }), "{expected:?}");
+            for strategy in STRATEGIES {
+                for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
+                    let options = InferOptions { strategy, ..InferOptions::default() };
+                    let engine = Engine::with_isa(isa).unwrap();
+                    let found = infer_with(engine, &config, &case.inputs(), options).unwrap_err();
+                    assert_eq!(found, expected, "{strategy:?} {isa:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn last_confidences_are_those_of_the_way_there() {
+    let mut random = Random(37);
+    for nodes in [40, 1200] {
+        for controller in controllers() {
+            let config = config(LayerKind::PathSim, controller);
+            let batch = batch_of(&[lobster(nodes, &mut random)]);
+            let case = Case::random(&mut random, config, batch, false);
+            let (recorded, _) = forward(Engine::new().unwrap(), &config, &case.inputs(), Wanted::default()).unwrap();
+            let inferred = run(&case, Strategy::Automatic, 1);
+            for (unit, &confidence) in inferred.last_confidences.iter().enumerate() {
+                let steps = recorded.iterations[unit] as usize;
+                let expected = match config.iterative() {
+                    None => 1.0,
+                    Some(options) if options.node_wise => recorded.confidences[0][(steps - 1) * nodes + unit],
+                    Some(_) => recorded.confidences[0][steps - 1],
+                };
+                assert!((confidence - expected).abs() < TIGHT, "{config:?}");
+            }
+        }
+    }
+}
