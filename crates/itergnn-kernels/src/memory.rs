@@ -69,9 +69,34 @@ impl Block {
         // SAFETY: the layout is not empty.
         let start = unsafe { alloc_zeroed(layout) };
         let start = NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout));
+        prefer_large_pages(start.as_ptr(), bytes);
         Self { start, bytes }
     }
 }
+
+/// Asks the system for large pages where memory that was not touched yet is large: with a million nodes, faults of small pages cost as much as an iteration.
+#[cfg(target_os = "linux")]
+pub(crate) fn prefer_large_pages<T>(start: *mut T, bytes: usize) {
+    /// MADV_HUGEPAGE of Linux.
+    const LARGE_PAGES: i32 = 14;
+    /// Two large pages: below that, there may be none in between.
+    const WORTH_WHILE: usize = 4 << 20;
+    const PAGE: usize = 4096;
+    unsafe extern "C" {
+        fn madvise(start: *mut std::ffi::c_void, bytes: usize, advice: i32) -> i32;
+    }
+    if bytes >= WORTH_WHILE {
+        let skipped = start.align_offset(PAGE) * size_of::<T>();
+        // SAFETY: the range lies within the caller's memory and begins on a page; the advice changes no contents, and may be refused.
+        unsafe {
+            madvise(start.cast::<u8>().wrapping_add(skipped).cast(), (bytes - skipped) / PAGE * PAGE, LARGE_PAGES)
+        };
+    }
+}
+
+/// Elsewhere the system decides alone.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn prefer_large_pages<T>(_start: *mut T, _bytes: usize) {}
 
 impl Drop for Block {
     fn drop(&mut self) {

@@ -11,6 +11,7 @@ use crate::block::config::BlockConfig;
 use crate::block::output::{Inference, Wanted};
 use crate::block::parameters::ParameterLayout;
 use crate::error::KernelError;
+use crate::memory::prefer_large_pages;
 use crate::real::Real;
 
 /// What [`infer_with`] may be told.
@@ -61,6 +62,8 @@ pub fn infer_with<T: Real>(
     let last_width = if options.last_hidden { width } else { 0 };
     let mut output = vec![T::ZERO; batch.nodes() * width];
     let mut last_hidden = vec![T::ZERO; batch.nodes() * last_width];
+    prefer_large_pages(output.as_mut_ptr(), size_of_val(output.as_slice()));
+    prefer_large_pages(last_hidden.as_mut_ptr(), size_of_val(last_hidden.as_slice()));
     let mut parts: Vec<_> = per_graph(&mut output, batch.node_offsets, width)
         .into_iter()
         .zip(per_graph(&mut last_hidden, batch.node_offsets, last_width))

@@ -60,6 +60,11 @@ impl<'a, T: Real> InitialRows<'a, T> {
         )
     }
 
+    /// The state of a node.
+    pub(super) fn hidden_row(&self, node: usize) -> &'a [T] {
+        self.row(node).0
+    }
+
     fn equal(&self, left: usize, right: usize) -> bool {
         let (left, right) = (self.row(left), self.row(right));
         same_bits(left.0, right.0) && same_bits(left.1, right.1)

@@ -14,9 +14,9 @@ pub(super) struct LargeGraph {
     pub(super) offsets: Vec<u32>,
     /// `[edges]`.
     pub(super) senders: Vec<u32>,
-    /// `[edges]`.
+    /// `[edges]`; empty until [indexed](Self::index_edges).
     pub(super) receivers: Vec<u32>,
-    /// `[edges]`: which edge of the caller each edge is.
+    /// `[edges]`: which edge of the caller each edge is; empty where they are the same, until [indexed](Self::index_edges).
     pub(super) edge_numbers: Vec<u32>,
     outgoing: Option<Outgoing>,
 }
@@ -38,24 +38,28 @@ impl LargeGraph {
             .map(|&offset| offset - first_edge as u32)
             .collect();
         let senders = inputs.batch.senders[edge_range].iter().map(|&sender| sender - first_node as u32).collect();
-        Self::from_parts(first_node, first_edge, None, offsets, senders, None)
+        let nodes = offsets.len() - 1;
+        let (receivers, edge_numbers) = (Vec::new(), Vec::new());
+        Self { nodes, first_node, first_edge, order: None, offsets, senders, receivers, edge_numbers, outgoing: None }
     }
 
-    fn from_parts(
-        first_node: usize,
-        first_edge: usize,
-        order: Option<Vec<u32>>,
-        offsets: Vec<u32>,
-        senders: Vec<u32>,
-        edge_numbers: Option<Vec<u32>>,
-    ) -> Self {
-        let (nodes, edges) = (offsets.len() - 1, senders.len());
-        let mut receivers = vec![0; edges];
-        for (node, ends) in offsets.windows(2).enumerate() {
-            receivers[ends[0] as usize..ends[1] as usize].fill(node as u32);
+    /// Makes the lists with one entry per edge.
+    pub(super) fn index_edges(&mut self) {
+        let edges = self.senders.len();
+        if self.receivers.len() < edges {
+            self.receivers = vec![0; edges];
+            for (node, ends) in self.offsets.windows(2).enumerate() {
+                self.receivers[ends[0] as usize..ends[1] as usize].fill(node as u32);
+            }
         }
-        let edge_numbers = edge_numbers.unwrap_or_else(|| (0..edges as u32).collect());
-        Self { nodes, first_node, first_edge, order, offsets, senders, receivers, edge_numbers, outgoing: None }
+        if self.edge_numbers.len() < edges {
+            self.edge_numbers = (0..edges as u32).collect();
+        }
+    }
+
+    /// Which edge of the caller an edge is.
+    pub(super) fn edge_number(&self, edge: usize) -> u32 {
+        self.edge_numbers.get(edge).copied().unwrap_or(edge as u32)
     }
 
     /// The same graph, its nodes in another order (new to present). Edges keep their order at each receiver.
@@ -69,14 +73,16 @@ impl LargeGraph {
         for &node in &order {
             let incoming = self.incoming(node as usize);
             senders.extend(self.senders[incoming.clone()].iter().map(|&sender| places[sender as usize]));
-            edge_numbers.extend_from_slice(&self.edge_numbers[incoming]);
+            edge_numbers.extend(incoming.map(|edge| self.edge_number(edge)));
             offsets.push(senders.len() as u32);
         }
         let order = match &self.order {
             None => order,
             Some(before) => order.into_iter().map(|node| before[node as usize]).collect(),
         };
-        Self::from_parts(self.first_node, self.first_edge, Some(order), offsets, senders, Some(edge_numbers))
+        let Self { nodes, first_node, first_edge, .. } = *self;
+        let (order, receivers) = (Some(order), Vec::new());
+        Self { nodes, first_node, first_edge, order, offsets, senders, receivers, edge_numbers, outgoing: None }
     }
 
     pub(super) fn incoming(&self, node: usize) -> std::ops::Range<usize> {
@@ -94,10 +100,12 @@ impl LargeGraph {
             offsets[node + 2] += offsets[node + 1];
         }
         let mut receivers = vec![0; self.senders.len()];
-        for (&sender, &receiver) in self.senders.iter().zip(&self.receivers) {
-            let place = &mut offsets[sender as usize + 1];
-            receivers[*place as usize] = receiver;
-            *place += 1;
+        for receiver in 0..self.nodes {
+            for &sender in &self.senders[self.incoming(receiver)] {
+                let place = &mut offsets[sender as usize + 1];
+                receivers[*place as usize] = receiver as u32;
+                *place += 1;
+            }
         }
         offsets.pop();
         self.outgoing = Some(Outgoing { offsets, receivers });
@@ -134,6 +142,7 @@ mod tests {
         let inputs = BlockInputs::<f32> { batch, node_inputs: &[], hidden: &[], edge_features: &[], parameters: &[] };
         let mut graph = LargeGraph::new(&inputs, 1).reordered(vec![3, 1, 0, 2]);
         graph.index_outgoing();
+        graph.index_edges();
         let mut edges: Vec<_> = (0..5)
             .map(|edge| {
                 let name = |node: u32| graph.original(node as usize) as u32 + 1;

@@ -95,9 +95,6 @@ impl<'a, T: Real> LargeRun<'a, T> {
         let nodes = job.inputs.batch.node_range(number);
         let hidden = &job.inputs.hidden[nodes.start * shapes.hidden..nodes.end * shapes.hidden];
         let inputs = &job.inputs.node_inputs[nodes.start * shapes.input..nodes.end * shapes.input];
-        if !hidden.par_chunks(BLOCK_ROWS * shapes.hidden).all(|rows| rows.iter().all(|value| value.is_finite())) {
-            return Err(KernelError::NonFinite { graph: number, iteration: 0 });
-        }
         let graph = LargeGraph::new(job.inputs, number);
         let units = units(&job.config.controller, nodes.len());
         let mut run = Self {
@@ -119,30 +116,38 @@ impl<'a, T: Real> LargeRun<'a, T> {
             active_shares: Vec::new(),
             graph,
         };
-        if run.pools_maximum() {
-            run.pooled = vec![T::ZERO; shapes.hidden_row];
-            run.pooled[..shapes.hidden].copy_from_slice(&largest(hidden, shapes.hidden));
-        }
         let rows = InitialRows { hidden, hidden_width: shapes.hidden, inputs, input_width: shapes.input };
         if run.may_have_background() {
             run.background = Background::find(&run.graph, &rows, shapes.hidden_row);
         }
-        match &run.background {
+        let first = match &run.background {
             Some(background) => {
                 for &node in background.first_outside() {
                     let row = &mut run.storage.state_mut(node as usize)[..shapes.hidden];
-                    row.copy_from_slice(&hidden[node as usize * shapes.hidden..][..shapes.hidden]);
+                    row.copy_from_slice(rows.hidden_row(node as usize));
                     run.storage.state_mut(node as usize)[shapes.hidden..].fill(T::ZERO);
                 }
                 run.active.nodes = background.first_outside().to_vec();
                 run.everything = false;
+                // What is true of the common row is true of all its nodes.
+                let common = summary(&background.state.as_slice()[..shapes.hidden], shapes.hidden);
+                let outside = background.first_outside().iter();
+                outside.map(|&node| summary(rows.hidden_row(node as usize), shapes.hidden)).fold(common, Summary::and)
             }
             None => {
                 if strategy != Strategy::Active {
                     run.reorder();
                 }
                 run.storage.load(&run.graph, shapes.hidden, hidden);
+                summary(hidden, shapes.hidden)
             }
+        };
+        if !first.finite {
+            return Err(KernelError::NonFinite { graph: number, iteration: 0 });
+        }
+        if run.pools_maximum() {
+            run.pooled = first.largest;
+            run.pooled.resize(shapes.hidden_row, T::ZERO);
         }
         Ok(run)
     }
@@ -238,6 +243,7 @@ impl<'a, T: Real> LargeRun<'a, T> {
             self.storage.reorder(&order);
             self.active = ActiveNodes::new(self.graph.nodes);
         }
+        self.graph.index_edges();
         self.chunks = Some(Chunks::new(&self.graph));
     }
 
@@ -323,6 +329,8 @@ impl<'a, T: Real> LargeRun<'a, T> {
         let (hidden, width) = (self.job.weights.shapes.hidden, self.storage.width);
         let rows = Rows { output: output.as_mut_ptr(), last_hidden: last_hidden.as_mut_ptr() };
         let wants_last = !last_hidden.is_empty();
+        let weights = |unit| self.units.as_ref().map(|units| (units.totals()[unit], T::from_f64(units.factor(unit))));
+        let one = self.units.as_ref().filter(|units| units.is_one()).and_then(|_| weights(0));
         let blocks = (0..self.graph.nodes.div_ceil(BLOCK_ROWS)).into_par_iter();
         blocks.for_each(|block| {
             let rows = &rows;
@@ -337,12 +345,10 @@ impl<'a, T: Real> LargeRun<'a, T> {
                     let last = unsafe { std::slice::from_raw_parts_mut(rows.last_hidden.add(place), hidden) };
                     last.copy_from_slice(&state[..hidden]);
                 }
-                let Some(units) = &self.units else {
+                let Some((total, factor)) = one.or_else(|| weights(node)) else {
                     target.copy_from_slice(&state[..hidden]);
                     continue;
                 };
-                let unit = if units.is_one() { 0 } else { node };
-                let (total, factor) = (units.totals()[unit], T::from_f64(units.factor(unit)));
                 let (row, settled) = match common {
                     Some(background) => background.output_row(),
                     None => (&self.storage.outputs.as_slice()[node * width..][..width], self.storage.settled[node]),
@@ -375,19 +381,37 @@ fn raise<T: Real>(target: &mut [T], row: &[T]) {
     target.iter_mut().zip(row).for_each(|(most, &value)| *most = if value > *most { value } else { *most });
 }
 
-/// Elementwise maximum over rows, of which there is at least one.
-fn largest<T: Real>(rows: &[T], width: usize) -> Vec<T> {
-    let blocks = rows.par_chunks(BLOCK_ROWS * width).map(|rows| {
-        let mut most = rows[..width].to_vec();
-        rows.chunks_exact(width).for_each(|row| raise(&mut most, row));
-        most
-    });
-    blocks
-        .reduce_with(|mut left, right| {
-            raise(&mut left, &right);
-            left
-        })
-        .unwrap_or_default()
+/// What must be known of initial states.
+struct Summary<T> {
+    finite: bool,
+    /// Elementwise maximum.
+    largest: Vec<T>,
+}
+
+impl<T: Real> Summary<T> {
+    fn and(mut self, other: Self) -> Self {
+        raise(&mut self.largest, &other.largest);
+        Self { finite: self.finite && other.finite, ..self }
+    }
+}
+
+/// Looks at rows, of which there is at least one.
+fn summary<T: Real>(rows: &[T], width: usize) -> Summary<T> {
+    let block = |rows: &[T]| {
+        let (mut largest, mut poison) = (rows[..width].to_vec(), vec![T::ZERO; width]);
+        for row in rows.chunks_exact(width) {
+            raise(&mut largest, row);
+            // Zero times an infinite or undefined value is undefined, and stays so in the sum.
+            poison.iter_mut().zip(row).for_each(|(sum, &value)| *sum += T::ZERO * value);
+        }
+        let finite = poison.iter().all(|&sum| sum == T::ZERO);
+        Summary { finite, largest }
+    };
+    if rows.len() <= BLOCK_ROWS * width {
+        return block(rows);
+    }
+    let blocks = rows.par_chunks(BLOCK_ROWS * width).map(block);
+    blocks.reduce_with(Summary::and).unwrap_or(Summary { finite: true, largest: vec![T::ZERO; width] })
 }
 
 /// Elementwise sum over rows: in blocks, then over the blocks in order, on any number of threads.

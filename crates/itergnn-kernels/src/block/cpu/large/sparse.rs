@@ -249,7 +249,7 @@ impl<T: Real> Parts<'_, T> {
                 } else {
                     continue;
                 };
-                tile.push(row, active.slots[receiver as usize], self.graph.edge_numbers[edge], receiver);
+                tile.push(row, active.slots[receiver as usize], self.graph.edge_number(edge), receiver);
                 if tile.count == TILE_ROWS {
                     // SAFETY: the rows exist, and the receivers are this block's.
                     finite &= unsafe { self.maker.fold(tile.edges(), self.rows, self.places, scratch) };
