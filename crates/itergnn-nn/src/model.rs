@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use crate::config::GnnConfig;
-use crate::controllers::{RunOptions, Trace};
+use crate::controllers::{ControllerOutput, RunOptions, Trace};
 use crate::fused::Fault;
 use crate::graph_model::{GraphModel, ModelOutput};
 use crate::grid_model::GridModel;
@@ -66,8 +66,37 @@ pub struct Prediction {
     pub capped: Vec<bool>,
     /// Values that overflowed, with graph and iteration, block after block; what is predicted for such a graph is NaN. Only the fused engine watches.
     pub faults: Vec<Fault>,
+    /// For each graph the mean share of nodes that were active, over all steps of all blocks; see [`EngineUse::active_shares`](crate::fused::EngineUse). Empty
+    /// where no engine measured it.
+    pub active_shares: Vec<f64>,
     /// Every step of every block, if asked for.
     pub traces: Vec<Trace>,
+}
+
+impl Prediction {
+    /// For every graph the iteration at which one of its values overflowed or became undefined, if one did.
+    ///
+    /// Where the engine did not watch, a prediction that is not finite tells; then it is the last iteration. `node_offsets` are those of the batch.
+    pub fn overflows(&self, node_offsets: &[u32]) -> Vec<Option<usize>> {
+        let graphs = self.iterations.len();
+        let by_node = self.values.len() != graphs;
+        let mut overflows: Vec<Option<usize>> = (0..graphs)
+            .map(|graph| {
+                let rows = match by_node {
+                    true => node_offsets[graph] as usize..node_offsets[graph + 1] as usize,
+                    false => graph..graph + 1,
+                };
+                let finite = self.values[rows].iter().flatten().all(|value| value.is_finite());
+                (!finite).then_some(self.iterations[graph])
+            })
+            .collect();
+        for &fault in self.faults.iter().rev() {
+            if let Fault::Value { graph, iteration } = fault {
+                overflows[graph] = Some(iteration);
+            }
+        }
+        overflows
+    }
 }
 
 impl GnnModel {
@@ -188,8 +217,9 @@ impl GnnModel {
         let values = output.values.try_into_vec_as::<f64>().expect("the device gives its tensors back");
         let values = values.chunks_exact(width).map(<[f64]>::to_vec).collect();
         let faults = output.blocks.iter().flat_map(|block| block.engine.faults.list()).collect();
+        let active_shares = mean_active_shares(&output.blocks, graph.graphs());
         let traces = output.blocks.into_iter().filter_map(|block| block.trace).collect();
-        Ok(Prediction { values, iterations, capped, faults, traces })
+        Ok(Prediction { values, iterations, capped, faults, active_shares, traces })
     }
 
     /// The batch, if its attributes have the widths of the configuration.
@@ -218,6 +248,20 @@ impl GnnModel {
         }
         Ok(graph.clone())
     }
+}
+
+/// The mean active share of each graph, or nothing if some block did not measure it.
+fn mean_active_shares(blocks: &[ControllerOutput], graphs: usize) -> Vec<f64> {
+    if blocks.is_empty() || blocks.iter().any(|block| block.engine.active_shares.len() != graphs) {
+        return Vec::new();
+    }
+    let mean = |graph: usize| {
+        let shares = || blocks.iter().flat_map(|block| &block.engine.active_shares[graph]);
+        let steps = shares().count();
+        // Without a step nothing was active, but nothing rested either.
+        if steps == 0 { 1.0 } else { shares().map(|&share| f64::from(share)).sum::<f64>() / steps as f64 }
+    };
+    (0..graphs).map(mean).collect()
 }
 
 /// The batch on the same device without autodiff. Every tensor must be: one index tensor with it makes each result an autodiff tensor, which keeps what

@@ -265,6 +265,22 @@ fn empty_batches_and_graphs_without_nodes_are_fine() {
     }
 }
 
+#[test]
+fn a_graph_without_nodes_takes_no_step_and_the_others_do_not_notice() {
+    let table = Table { scope: Scope::Graph, confidences: vec![vec![0.5, 1.0], vec![0.0, 0.0, 1.0]] };
+    let rule = iter_rule(0.9, true, None);
+    let alone = run(&table, &rule, &batch(&[2, 1]), 5, &RunOptions::inference());
+    let table = Table {
+        confidences: [&[vec![]][..], &table.confidences[..1], &[vec![]], &table.confidences[1..]].concat(),
+        ..table
+    };
+    let output = run(&table, &rule, &batch(&[0, 2, 0, 1]), 5, &RunOptions::inference());
+    assert_eq!(output.steps, [0, 2, 0, 3]);
+    assert_eq!(output.remaining[0], 1.0);
+    assert_eq!(output.capped, [false; 4]);
+    assert_eq!(numbers(output.hidden), numbers(alone.hidden));
+}
+
 /// Halves towards the integer square root: `body` is one Newton step, `condition` that the next step would not change it.
 struct Newton;
 

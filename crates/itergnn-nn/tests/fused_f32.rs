@@ -145,6 +145,32 @@ fn a_model_whose_inputs_need_no_gradient_learns_the_same() {
     }
 }
 
+/// A training step and a prediction, on batches of small graphs and on one that all threads share, give the same bits on one thread and on two.
+#[test]
+fn the_number_of_threads_does_not_change_a_bit() {
+    let line: Vec<[u32; 2]> = (0..1399).flat_map(|node| [[node, node + 1], [node + 1, node]]).collect();
+    let long = [graph(1400, &line, 21), graph(5, &line[..8], 22)];
+    for graphs in [batch(&corners(), &device()), batch(&long, &device())] {
+        for layer in LAYERS {
+            let config = config(layer, Prior::Full, &controllers()[4], 16);
+            let model = GnnConfig::Graph(config).init(&device(), &mut InitRng::new(4)).unwrap();
+            let on_threads = |threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                pool.install(|| {
+                    let options = RunOptions::training().with_engine(Engine::Fused);
+                    let output = model.forward(&graphs, &options).unwrap();
+                    let gradients = output.values.clone().square().sum().backward();
+                    let mut collected = Collected { gradients: &gradients, values: host(output.values) };
+                    model.visit(&mut collected);
+                    let options = RunOptions::inference().with_engine(Engine::Fused);
+                    (collected.values, model.predict_with(&graphs, &options).unwrap())
+                })
+            };
+            assert_eq!(on_threads(1), on_threads(2), "{layer:?}");
+        }
+    }
+}
+
 struct Collected<'a> {
     gradients: &'a burn::tensor::Gradients,
     values: Vec<f64>,

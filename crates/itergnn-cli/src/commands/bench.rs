@@ -4,19 +4,14 @@ use std::time::Instant;
 
 use itergnn::{
     graph::generators::Generator,
-    nn::{Device, GnnConfig, InitRng, RunOptions},
+    nn::Device,
     tasks::{SizeRange, Split, TaskSpec, shortest_path::ShortestPathSpec},
-    train::{
-        ModelConfig, TrainConfig, TrainError,
-        data::SampleSource,
-        evaluation::{ModelPredictor, Predictor},
-        learning::Learner,
-    },
+    train::{ModelConfig, TrainConfig, TrainError, data::SampleSource, learning::Learner},
 };
 use serde::Serialize;
 
 use crate::{
-    commands::train::failure,
+    commands::{bench_inference, train::failure},
     failure::Failure,
     options::BenchArguments,
     output::{self, print, print_json},
@@ -25,9 +20,6 @@ use crate::{
 
 /// Graphs of a training step, as in the paper.
 const BATCH: u64 = 32;
-/// Nodes on the line of the lobster that inference is timed on.
-const LARGE: u32 = 5000;
-const LARGE_ITERATIONS: usize = 50;
 
 /// The training steps: generator, layer, aggregation.
 const STEPS: [(Generator, &str, &str); 4] = [
@@ -37,17 +29,23 @@ const STEPS: [(Generator, &str, &str); 4] = [
     (Generator::ER, "path", "attention"),
 ];
 
-#[derive(Serialize)]
-struct Measurement {
-    name: String,
+#[derive(Serialize, Default)]
+pub(super) struct Measurement {
+    pub(super) name: String,
     /// Least and median wall time of a whole training step, optimiser included.
     #[serde(skip_serializing_if = "Option::is_none")]
     step_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     median_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    edges_per_s: Option<f64>,
-    ms: f64,
+    pub(super) edges_per_s: Option<f64>,
+    pub(super) ms: f64,
+    /// What was computed, where that has an exact value.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) answer: Option<f64>,
+    /// Most memory of the process so far, in MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) peak_mib: Option<u64>,
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
@@ -57,7 +55,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
         results.push(training_step(generator, layer, aggregation, arguments.repetitions.max(1)).map_err(failure)?);
         bar.inc(1);
     }
-    results.push(inference().map_err(failure)?);
+    results.extend(bench_inference::measurements(arguments.large).map_err(failure)?);
     bar.finish_and_clear();
     if arguments.json {
         return print_json(&serde_json::json!({ "results": results, "threads": rayon::current_num_threads() }));
@@ -106,30 +104,7 @@ fn training_step(
         name: format!("train-step/{generator}/{layer}-{aggregation}"),
         step_ms: Some(milliseconds[0]),
         median_ms: Some(milliseconds[milliseconds.len() / 2]),
-        edges_per_s: None,
         ms: milliseconds[0],
-    })
-}
-
-/// Iterations of an untrained path-sim network on one large lobster.
-fn inference() -> Result<Measurement, TrainError> {
-    let size = SizeRange::exactly(LARGE)?;
-    let config = config(Generator::LOBSTER, size, "path-sim", "max")?;
-    let model: GnnConfig = config.model_config()?;
-    let model = model.init(&Device::flex(), &mut InitRng::new(0))?;
-    let sample = config.task.sampler()?.sample(Split::Test.seed(0), 0)?;
-    let predictor = ModelPredictor::new(&model, &Device::flex());
-    let options = RunOptions::inference().with_cap(LARGE_ITERATIONS);
-    predictor.predict(&[&sample.graph], &options)?;
-    let started = Instant::now();
-    let predicted = predictor.predict(&[&sample.graph], &options)?;
-    let iterations = predicted.iterations[0].max(1) as f64;
-    let seconds = started.elapsed().as_secs_f64() / iterations;
-    Ok(Measurement {
-        name: format!("inference/lobster-{LARGE}/path-sim-max, an iteration"),
-        step_ms: None,
-        median_ms: None,
-        edges_per_s: Some(sample.graph.edges() as f64 / seconds),
-        ms: 1e3 * seconds,
+        ..Measurement::default()
     })
 }

@@ -43,9 +43,17 @@ pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
         note(&format!("itergnn: {} of {} graphs did not stop by themselves", report.capped, report.count));
     }
     if arguments.json {
-        return print_json(&report);
+        print_json(&report)?;
+    } else {
+        print(&table(&report))?;
     }
-    print(&table(&report))
+    match report.overflow {
+        Some(overflow) => {
+            let others = format!("{} of {} predictions are not numbers", report.not_finite, report.count);
+            Err(Failure::failed(format!("{overflow}; {others}")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// The task as the model was trained on it.

@@ -1,6 +1,7 @@
 //! One file a command, and what several of them share: loading a model, a task's settings.
 
 pub(crate) mod bench;
+mod bench_inference;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod exact;

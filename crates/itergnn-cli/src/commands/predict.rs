@@ -20,6 +20,9 @@ struct Answer {
     iterations: usize,
     /// Whether the cap, not the model, ended the loop.
     capped: bool,
+    /// The mean share of nodes that were active, where the engine measures it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active_share: Option<f64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     trace: Vec<TraceRow>,
 }
@@ -31,6 +34,8 @@ struct TraceRow {
     confidence: f64,
     remaining: f64,
     change: f64,
+    /// Share of nodes that had changed in the step before: only they have something new to say.
+    active: f64,
 }
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
@@ -47,6 +52,10 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     }
     let tensors = GraphTensors::from_graph(&graph, &device);
     let prediction = model.predict_with(&tensors, &options).map_err(|error| in_file(arguments, &error))?;
+    if let Some(Some(iteration)) = prediction.overflows(tensors.node_segments().offsets()).first() {
+        let why = format!("a value of the model is not finite at iteration {iteration}: there is no prediction");
+        return Err(Failure::failed(format!("{}: {why}", arguments.graph.display())));
+    }
     let answer = answer(&prediction);
     if answer.capped {
         note("itergnn: the model did not stop by itself: the prediction is what it had at the cap");
@@ -64,9 +73,10 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
                 number(row.confidence),
                 number(row.remaining),
                 number(row.change),
+                format!("{:.2}%", 100.0 * row.active),
             ]
         });
-        text += &output::table(&["block", "step", "confidence", "remaining", "change"], rows);
+        text += &output::table(&["block", "step", "confidence", "remaining", "change", "active"], rows);
     }
     print(&text)
 }
@@ -75,22 +85,30 @@ fn in_file(arguments: &PredictArguments, error: &impl std::fmt::Display) -> Fail
     Failure::bad_input(format!("{}: {error}", arguments.graph.display()))
 }
 
+fn first(values: &[f64]) -> f64 {
+    values.first().copied().unwrap_or_default()
+}
+
 fn answer(prediction: &Prediction) -> Answer {
     let rows = &prediction.values;
     let value = if rows.len() == 1 { serde_json::json!(rows[0]) } else { serde_json::json!(rows) };
     let trace = prediction.traces.iter().enumerate().flat_map(|(block, trace)| {
-        trace.steps.iter().map(move |at| TraceRow {
+        // At first every node has something to say.
+        let before = std::iter::once(1.0).chain(trace.steps.iter().map(|at| first(&at.changed)));
+        trace.steps.iter().zip(before).map(move |(at, active)| TraceRow {
             block,
             step: at.step,
-            confidence: at.confidence.first().copied().unwrap_or_default(),
-            remaining: at.remaining.first().copied().unwrap_or_default(),
-            change: at.change.first().copied().unwrap_or_default(),
+            confidence: first(&at.confidence),
+            remaining: first(&at.remaining),
+            change: first(&at.change),
+            active,
         })
     });
     Answer {
         prediction: value,
         iterations: prediction.iterations.first().copied().unwrap_or_default(),
         capped: prediction.capped.contains(&true),
+        active_share: prediction.active_shares.first().copied(),
         trace: trace.collect(),
     }
 }

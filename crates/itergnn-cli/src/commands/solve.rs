@@ -148,6 +148,12 @@ impl Seen {
             let graphs = graphs.collect::<Result<Vec<_>, _>>().map_err(Failure::bad_input)?;
             let borrowed: Vec<&Graph> = graphs.iter().collect();
             let predicted = predictor.predict(&borrowed, &RunOptions::inference()).map_err(failure)?;
+            if let Some((&node, iteration)) =
+                part.iter().zip(&predicted.overflows).find_map(|(node, overflow)| Some((node, (*overflow)?)))
+            {
+                let why = format!("a value of the model is not finite at iteration {iteration}");
+                return Err(Failure::failed(format!("from node {node} to node {target}: {why}")));
+            }
             let lengths = predicted.values.iter().map(|values| values.first().copied().unwrap_or(f32::NAN));
             answers.extend(lengths.zip(predicted.iterations));
         }

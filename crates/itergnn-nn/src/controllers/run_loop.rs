@@ -2,7 +2,7 @@
 
 use burn::tensor::{Bool, Int, Tensor, TensorData};
 
-use super::trace::{host_values, largest_change};
+use super::trace::{changes, host_values};
 use super::{ControllerOutput, Halting, Mode, RunOptions, Scope, StoppingCriterion, Trace, TraceStep};
 use crate::fused::EngineUse;
 use crate::{GraphTensors, MessagePassing};
@@ -15,7 +15,7 @@ pub const SAFETY_CAP: usize = 100_000;
 
 /// Repeats `body` until `criterion` and `rule` say that every graph is done, at most `cap` times.
 ///
-/// Graphs that are done leave the batch and cost nothing more. Nodes that are done (scope [`Scope::Node`]) keep their output while the rest of
+/// Graphs that are done leave the batch and cost nothing more; a graph without nodes takes no step at all. Nodes that are done (scope [`Scope::Node`]) keep their output while the rest of
 /// their graph goes on, unless `decay_finished`. A remaining probability that is not a number counts as done.
 ///
 /// # Shapes
@@ -40,7 +40,11 @@ pub fn run_loop(
 ) -> ControllerOutput {
     assert!(cap > 0, "a loop needs at least one step");
     let mut active = Active::new(graph, input, hidden, criterion.scope());
-    let mut record = Record::new(active.element_ids.len());
+    let elements = match criterion.scope() {
+        Scope::Graph => graph.graphs(),
+        Scope::Node => graph.nodes(),
+    };
+    let mut record = Record::new(elements);
     let mut finished = Vec::new();
     let mut charges: Option<Tensor<1>> = None;
     let mut trace = options.trace.then(Trace::default);
@@ -64,10 +68,12 @@ pub fn run_loop(
         let confidence = host_values(confidence);
         let remaining = host_values(active.remaining.clone());
         if let Some((trace, before)) = trace.as_mut().zip(before) {
+            let (change, changed) = changes(&before, &active.hidden, active.graph.node_segments().offsets());
             trace.steps.push(TraceStep {
                 step,
                 graphs: active.graph_ids.clone(),
-                change: largest_change(&before, &active.hidden, active.graph.node_segments().offsets()),
+                change,
+                changed,
                 elements: active.element_ids.clone(),
                 confidence: confidence.clone(),
                 remaining: remaining.clone(),
@@ -117,18 +123,20 @@ struct Finished {
 
 impl Active {
     fn new(graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>, scope: Scope) -> Self {
-        let elements = match scope {
-            Scope::Graph => graph.graphs(),
-            Scope::Node => graph.nodes(),
+        let sizes = graph.node_segments().iter().map(|nodes| nodes.len());
+        let graph_ids: Vec<usize> = sizes.enumerate().filter(|&(_, size)| size > 0).map(|(id, _)| id).collect();
+        let element_ids = match scope {
+            Scope::Graph => graph_ids.clone(),
+            Scope::Node => (0..graph.nodes()).collect(),
         };
-        // A batch without nodes has nothing to iterate on.
-        let graphs = if graph.nodes() == 0 { 0 } else { graph.graphs() };
+        let elements = element_ids.len();
         let remaining = Tensor::ones([elements, 1], (&hidden.device(), hidden.dtype()));
+        let all = graph_ids.len() == graph.graphs() || graph_ids.is_empty();
         Self {
-            graph: graph.clone(),
+            graph: if all { graph.clone() } else { graph.select_graphs(&graph_ids) },
             scope,
-            graph_ids: (0..graphs).collect(),
-            element_ids: (0..elements).collect(),
+            graph_ids,
+            element_ids,
             done: vec![false; elements],
             input,
             accumulated: hidden.zeros_like(),

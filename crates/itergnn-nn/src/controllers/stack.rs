@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::trace::largest_change;
+use super::trace::changes;
 use super::{ControllerOutput, RunOptions, Scope, SharedConfig, Trace, TraceStep};
 use crate::fused::EngineUse;
 use crate::{BlockConfig, GraphTensors, Layer, MessagePassing};
@@ -75,10 +75,12 @@ fn apply_in_turn<'a>(
         let before = options.trace.then(|| hidden.clone());
         hidden = layer.forward(graph, input.clone(), hidden);
         if let Some((trace, before)) = trace.as_mut().zip(before) {
+            let (change, changed) = changes(&before, &hidden, graph.node_segments().offsets());
             trace.steps.push(TraceStep {
                 step: steps,
                 graphs: (0..graphs).collect(),
-                change: largest_change(&before, &hidden, graph.node_segments().offsets()),
+                change,
+                changed,
                 elements: Vec::new(),
                 confidence: Vec::new(),
                 remaining: Vec::new(),

@@ -19,6 +19,8 @@ pub struct TraceStep {
     pub graphs: Vec<usize>,
     /// For each of these graphs the largest |h^k - h^(k-1)| of any node and channel.
     pub change: Vec<f64>,
+    /// For each of these graphs the share of nodes whose state the step changed: what has to be computed afresh in the next one.
+    pub changed: Vec<f64>,
     /// What has a confidence: these graphs, or their nodes; empty for a stack.
     pub elements: Vec<usize>,
     /// c^k of each element.
@@ -27,15 +29,18 @@ pub struct TraceStep {
     pub remaining: Vec<f64>,
 }
 
-/// The largest absolute difference between two states, for each graph of `node_offsets`.
-pub(crate) fn largest_change(before: &Tensor<2>, after: &Tensor<2>, node_offsets: &[u32]) -> Vec<f64> {
-    let width = after.dims()[1];
+/// The largest absolute difference between two states, and the share of nodes that differ at all, for each graph of `node_offsets`.
+pub(crate) fn changes(before: &Tensor<2>, after: &Tensor<2>, node_offsets: &[u32]) -> (Vec<f64>, Vec<f64>) {
+    let width = after.dims()[1].max(1);
     let difference = host_values(after.clone() - before.clone());
-    let rows = |range: &[u32]| &difference[range[0] as usize * width..range[1] as usize * width];
-    node_offsets
-        .windows(2)
-        .map(|range| rows(range).iter().fold(0.0, |largest: f64, value| largest.max(value.abs())))
-        .collect()
+    let of_graph = |range: &[u32]| {
+        let rows = &difference[range[0] as usize * width..range[1] as usize * width];
+        let largest = rows.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        // A difference that is not a number is one, too.
+        let changed = rows.chunks_exact(width).filter(|row| !row.iter().all(|&value| value == 0.0)).count();
+        (largest, changed as f64 / (range[1] - range[0]).max(1) as f64)
+    };
+    node_offsets.windows(2).map(of_graph).unzip()
 }
 
 /// The numbers of a tensor, on the host.

@@ -64,7 +64,12 @@ pub(crate) fn run(
         capped: outcome.capped,
         auxiliary_loss,
         trace: None,
-        engine: EngineUse { choice: EngineChoice::Fused, faults: call.faults(), clock: call.clock() },
+        engine: EngineUse {
+            choice: EngineChoice::Fused,
+            faults: call.faults(),
+            clock: call.clock(),
+            active_shares: outcome.active_shares,
+        },
     })
 }
 

@@ -4,7 +4,8 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use itergnn_kernels::block::{
-    self as kernel, BatchView, BlockConfig, BlockGradients, BlockInputs, BlockOutput, OutputGradients, Tape, Wanted,
+    self as kernel, BatchView, BlockConfig, BlockGradients, BlockInputs, BlockOutput, Inference, OutputGradients, Tape,
+    Wanted,
 };
 use itergnn_kernels::{KernelError, Real};
 
@@ -41,6 +42,12 @@ struct Kept<T> {
     tape: Tape<T>,
 }
 
+/// What the kernels returned.
+enum Computed<T> {
+    Recorded(Box<Kept<T>>),
+    Inferred(Inference<T>),
+}
+
 /// What is known of every graph (or node) after a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outcome {
@@ -48,6 +55,8 @@ pub(super) struct Outcome {
     pub(super) confidences: Vec<f64>,
     pub(super) remaining: Vec<f64>,
     pub(super) capped: Vec<bool>,
+    /// Per graph and step, the share of nodes that were active; empty when recording.
+    pub(super) active_shares: Vec<Vec<f32>>,
 }
 
 /// The numbers of a block, row-major.
@@ -121,53 +130,70 @@ impl BlockCall {
     pub(super) fn forward<T: Real>(&self, numbers: Numbers<'_, T>) -> Vec<T> {
         let inputs = self.inputs(numbers);
         let (outcome, values) = match self.run.clock.time_forward(|| self.compute(&inputs)) {
-            Ok((output, tape)) => {
-                let outcome = self.outcome_of(&inputs, &output);
-                (Ok(outcome), self.values(output, tape))
-            }
+            Ok(computed) => (Ok(self.outcome_of(&inputs, &computed)), self.values(computed)),
             Err(error) => (Err(error), vec![T::from_f64(f64::NAN); self.state_values()]),
         };
         *lock(&self.run.outcome) = Some(outcome);
         values
     }
 
-    /// The output and, when recording, the tape; none where a value overflowed, since there is nothing to differentiate.
-    fn compute<T: Real>(&self, inputs: &BlockInputs<'_, T>) -> Result<(BlockOutput<T>, Option<Tape<T>>), KernelError> {
+    /// A batch with a value that overflowed is run again without recording, since there is nothing to differentiate.
+    fn compute<T: Real>(&self, inputs: &BlockInputs<'_, T>) -> Result<Computed<T>, KernelError> {
         let Run { config, engine, faults, .. } = &*self.run;
-        let run = match self.recording {
-            Some(wanted) => kernel::forward(*engine, config, inputs, wanted).map(|(output, tape)| (output, Some(tape))),
-            None => kernel::infer(*engine, config, inputs).map(|output| (output, None)),
+        let computed = match self.recording {
+            Some(wanted) => kernel::forward(*engine, config, inputs, wanted)
+                .map(|(output, tape)| Computed::Recorded(Box::new(Kept { output, tape }))),
+            None => kernel::infer(*engine, config, inputs).map(Computed::Inferred),
         };
-        match run {
-            Err(KernelError::NonFinite { .. }) => Ok((graph_by_graph(*engine, config, inputs, faults)?, None)),
+        match computed {
+            Err(KernelError::NonFinite { .. }) => {
+                graph_by_graph(*engine, config, inputs, faults).map(Computed::Inferred)
+            }
             other => other,
         }
     }
 
-    fn outcome_of<T: Real>(&self, inputs: &BlockInputs<'_, T>, output: &BlockOutput<T>) -> Outcome {
-        Outcome {
-            steps: output.iterations.iter().map(|&steps| steps as usize).collect(),
-            confidences: last_confidences(&self.run.config, inputs, output),
-            remaining: output.remaining.iter().map(|remaining| remaining.to_f64()).collect(),
-            capped: output.capped.clone(),
+    fn outcome_of<T: Real>(&self, inputs: &BlockInputs<'_, T>, computed: &Computed<T>) -> Outcome {
+        let numbers = |values: &[T]| values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
+        let steps = |iterations: &[u32]| iterations.iter().map(|&steps| steps as usize).collect();
+        match computed {
+            Computed::Recorded(kept) => Outcome {
+                steps: steps(&kept.output.iterations),
+                confidences: last_confidences(&self.run.config, inputs, &kept.output),
+                remaining: numbers(&kept.output.remaining),
+                capped: kept.output.capped.clone(),
+                active_shares: Vec::new(),
+            },
+            Computed::Inferred(inference) => Outcome {
+                steps: steps(&inference.iterations),
+                confidences: numbers(&inference.last_confidences),
+                remaining: numbers(&inference.remaining),
+                capped: inference.capped.clone(),
+                active_shares: inference.active_shares.clone(),
+            },
         }
     }
 
     /// The numbers that leave the operation; what the way back needs stays.
-    fn values<T: Real>(&self, mut output: BlockOutput<T>, tape: Option<Tape<T>>) -> Vec<T> {
-        let unspent = if self.gives_unspent() { output.unspent.as_slice() } else { &[] };
-        let Some(tape) = tape else {
-            let mut values = output.output;
-            values.extend_from_slice(unspent);
-            return values;
-        };
-        let mut values = Vec::with_capacity(output.output.len() + unspent.len());
-        values.extend_from_slice(&output.output);
-        values.extend_from_slice(unspent);
-        // The way back does not read it.
-        output.last_hidden = Vec::new();
-        *lock(&self.run.kept) = Some(Box::new(Kept { output, tape }));
-        values
+    fn values<T: Real>(&self, computed: Computed<T>) -> Vec<T> {
+        let gives_unspent = self.gives_unspent();
+        match computed {
+            Computed::Inferred(inference) => {
+                let mut values = inference.output;
+                if gives_unspent {
+                    values.extend_from_slice(&inference.unspent);
+                }
+                values
+            }
+            Computed::Recorded(mut kept) => {
+                let unspent = if gives_unspent { kept.output.unspent.as_slice() } else { &[] };
+                let values = [&kept.output.output, unspent].concat();
+                // The way back does not read it.
+                kept.output.last_hidden = Vec::new();
+                *lock(&self.run.kept) = Some(kept);
+                values
+            }
+        }
     }
 
     /// All gradients, from the gradient of what [`forward`](Self::forward) returned; NaN throughout where they, or the values before, are not finite.

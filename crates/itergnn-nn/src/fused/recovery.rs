@@ -1,6 +1,6 @@
 //! What is left of a batch when a value overflows.
 
-use itergnn_kernels::block::{self as kernel, BatchView, BlockConfig, BlockInputs, BlockOutput};
+use itergnn_kernels::block::{self as kernel, BatchView, BlockConfig, BlockInputs, Inference};
 use itergnn_kernels::{KernelError, Real};
 
 use super::fault::{Fault, FaultLog};
@@ -17,15 +17,16 @@ pub(super) fn graph_by_graph<T: Real>(
     config: &BlockConfig,
     inputs: &BlockInputs<'_, T>,
     faults: &FaultLog,
-) -> Result<BlockOutput<T>, KernelError> {
-    let mut all = BlockOutput {
+) -> Result<Inference<T>, KernelError> {
+    let mut all = Inference {
         output: Vec::with_capacity(inputs.hidden.len()),
-        last_hidden: Vec::with_capacity(inputs.hidden.len()),
+        last_hidden: Vec::new(),
         iterations: Vec::new(),
         remaining: Vec::new(),
         unspent: Vec::new(),
         capped: Vec::new(),
-        confidences: Vec::new(),
+        last_confidences: Vec::new(),
+        active_shares: Vec::new(),
     };
     for graph in 0..inputs.batch.graphs() {
         let output = match run_alone(engine, config, inputs, graph) {
@@ -37,12 +38,12 @@ pub(super) fn graph_by_graph<T: Real>(
             Err(other) => return Err(other),
         };
         all.output.extend(output.output);
-        all.last_hidden.extend(output.last_hidden);
         all.iterations.extend(output.iterations);
         all.remaining.extend(output.remaining);
         all.unspent.extend(output.unspent);
         all.capped.extend(output.capped);
-        all.confidences.extend(output.confidences);
+        all.last_confidences.extend(output.last_confidences);
+        all.active_shares.extend(output.active_shares);
     }
     Ok(all)
 }
@@ -52,7 +53,7 @@ fn run_alone<T: Real>(
     config: &BlockConfig,
     inputs: &BlockInputs<'_, T>,
     graph: usize,
-) -> Result<BlockOutput<T>, KernelError> {
+) -> Result<Inference<T>, KernelError> {
     let (nodes, edges) = (inputs.batch.node_range(graph), inputs.batch.edge_range(graph));
     let from = |values: &[u32], first: usize| values.iter().map(|&value| value - first as u32).collect::<Vec<_>>();
     let senders = from(&inputs.batch.senders[edges.clone()], nodes.start);
@@ -73,17 +74,17 @@ fn run_alone<T: Real>(
     kernel::infer(engine, config, &alone)
 }
 
-fn undefined<T: Real>(config: &BlockConfig, nodes: usize, iteration: usize) -> BlockOutput<T> {
+fn undefined<T: Real>(config: &BlockConfig, nodes: usize, iteration: usize) -> Inference<T> {
     let nan = T::from_f64(f64::NAN);
     let units = if config.iterative().is_some_and(|iterative| iterative.node_wise) { nodes } else { 1 };
-    let states = vec![nan; nodes * config.hidden_width];
-    BlockOutput {
-        output: states.clone(),
-        last_hidden: states,
+    Inference {
+        output: vec![nan; nodes * config.hidden_width],
+        last_hidden: Vec::new(),
         iterations: vec![iteration as u32; units],
         remaining: vec![nan; units],
         unspent: vec![nan; units],
         capped: vec![false; units],
-        confidences: vec![Vec::new()],
+        last_confidences: vec![nan; units],
+        active_shares: vec![Vec::new()],
     }
 }

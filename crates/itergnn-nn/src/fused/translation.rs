@@ -26,9 +26,6 @@ pub enum Unsupported {
     /// No graph or no step.
     #[error("there is nothing to compute")]
     Nothing,
-    /// The plain path iterates a graph without nodes as long as its batch has any; the kernels do not iterate it.
-    #[error("a graph has no nodes")]
-    EmptyGraph,
     /// A layer without kernels.
     #[error("the layer is {0}")]
     Layer(LayerKind),
@@ -76,9 +73,6 @@ pub(super) fn supports(block: &BlockConfig, graph: &GraphTensors, options: &RunO
     let config = kernel_config(block, false, options)?;
     if graph.graphs() == 0 || config.max_iterations() == 0 {
         return Err(Unsupported::Nothing);
-    }
-    if graph.node_segments().iter().any(|nodes| nodes.is_empty()) {
-        return Err(Unsupported::EmptyGraph);
     }
     let messages = config.convolution().is_none();
     let isolated = || graph.incoming().iter().any(|edges| edges.is_empty());

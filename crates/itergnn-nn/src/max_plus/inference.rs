@@ -26,7 +26,7 @@ pub(super) struct Ended {
     remaining: f64,
     pub(super) capped: bool,
     /// Step, largest change, confidence and what remains.
-    trace: Vec<(usize, f64, f64, f64)>,
+    trace: Vec<TraceLine>,
 }
 
 /// A batch as the walk of the waves needs it.
@@ -66,15 +66,26 @@ pub(super) fn infer(rule: &Rule, graph: &GraphTensors, options: &RunOptions) -> 
     ModelOutput { values, hidden: Some(hidden), blocks: vec![block], auxiliary_loss: None }
 }
 
+/// One graph at one step.
+#[derive(Clone, Copy)]
+struct TraceLine {
+    step: usize,
+    change: f64,
+    changed: f64,
+    confidence: f64,
+    remaining: f64,
+}
+
 /// The traces of all graphs, step by step.
 fn merged(ended: &[Ended]) -> Trace {
     let mut steps: BTreeMap<usize, TraceStep> = BTreeMap::new();
     for (graph, end) in ended.iter().enumerate() {
-        for &(step, change, confidence, remaining) in &end.trace {
+        for &TraceLine { step, change, changed, confidence, remaining } in &end.trace {
             let entry = steps.entry(step).or_insert_with(|| TraceStep {
                 step,
                 graphs: Vec::new(),
                 change: Vec::new(),
+                changed: Vec::new(),
                 elements: Vec::new(),
                 confidence: Vec::new(),
                 remaining: Vec::new(),
@@ -82,6 +93,7 @@ fn merged(ended: &[Ended]) -> Trace {
             entry.graphs.push(graph);
             entry.elements.push(graph);
             entry.change.push(change);
+            entry.changed.push(changed);
             entry.confidence.push(confidence);
             entry.remaining.push(remaining);
         }
@@ -194,7 +206,8 @@ impl Ground {
             steps += repeated;
             blend.spend(confidence, repeated, &state);
             if trace {
-                lines.push((steps, change, confidence, blend.left));
+                let changed = waves.changed.len() as f64 / nodes.len().max(1) as f64;
+                lines.push(TraceLine { step: steps, change, changed, confidence, remaining: blend.left });
             }
         }
         let capped = blend.left > EPSILON;

@@ -54,6 +54,7 @@ pub(crate) fn predict_all<'a, G: AsRef<Graph> + Send>(
         all.values.extend(part.values);
         all.iterations.extend(part.iterations);
         all.capped.extend(part.capped);
+        all.overflows.extend(part.overflows);
     }
     Ok(all)
 }

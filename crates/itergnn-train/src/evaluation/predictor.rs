@@ -17,6 +17,8 @@ pub struct Predicted {
     pub iterations: Vec<usize>,
     /// Whether a cap, rather than the model, ended a graph's loop.
     pub capped: Vec<bool>,
+    /// For every graph the iteration at which one of its values overflowed or became undefined, if one did: then its prediction is not a number.
+    pub overflows: Vec<Option<usize>>,
 }
 
 /// Predicts for graphs, the same whatever the batch they come in.
@@ -79,6 +81,7 @@ impl Predictor for ModelPredictor {
         }
         let tensors = GraphTensors::from_batch(&GraphBatch::new(graphs)?, &self.device);
         let prediction = self.model.predict_with(&tensors, options)?;
+        let overflows = prediction.overflows(tensors.node_segments().offsets());
         let by_node = prediction.values.len() == tensors.nodes() && prediction.values.len() != graphs.len();
         let flat = |rows: &[Vec<f64>]| rows.iter().flatten().map(|&value| value as f32).collect();
         let values = if by_node {
@@ -92,7 +95,7 @@ impl Predictor for ModelPredictor {
         } else {
             prediction.values.chunks(1).map(flat).collect()
         };
-        Ok(Predicted { values, iterations: prediction.iterations, capped: prediction.capped })
+        Ok(Predicted { values, iterations: prediction.iterations, capped: prediction.capped, overflows })
     }
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {

@@ -35,6 +35,9 @@ pub struct EvalReport {
     pub capped: u64,
     /// Predictions that are no finite numbers.
     pub not_finite: u64,
+    /// The first sample with a value that overflowed, and at which iteration.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<Overflow>,
     /// Mean, deviation, least and largest of every measure.
     pub spread: Scores,
     /// The settings of the task.
@@ -60,6 +63,16 @@ pub struct NodeSummary {
     pub mean: f64,
 }
 
+/// Where a value overflowed or became undefined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("sample {sample}: a value of the model is not finite at iteration {iteration}")]
+pub struct Overflow {
+    /// Number of the sample.
+    pub sample: u64,
+    /// The first iteration with such a value; 0 means the initial state.
+    pub iteration: usize,
+}
+
 /// What became of one sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SampleRecord {
@@ -77,6 +90,9 @@ pub struct SampleRecord {
     pub iterations: usize,
     /// Whether a cap ended the loop.
     pub capped: bool,
+    /// The iteration at which a value overflowed or became undefined, if one did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overflow: Option<usize>,
     /// How it was judged.
     #[serde(flatten)]
     pub score: Score,
@@ -113,6 +129,9 @@ impl EvalReport {
             seconds,
             capped: samples.iter().filter(|sample| sample.capped).count() as u64,
             not_finite: samples.iter().filter(finite).count() as u64,
+            overflow: samples
+                .iter()
+                .find_map(|sample| Some(Overflow { sample: sample.index, iteration: sample.overflow? })),
             spread,
             spec: spec.clone(),
             samples,
