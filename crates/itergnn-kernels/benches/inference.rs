@@ -141,12 +141,12 @@ fn dense(filter: &str) {
             for (threads, strategy) in [(1, Strategy::Dense), (2, Strategy::Dense), (2, Strategy::Active)] {
                 let seconds = seconds_an_iteration(&case, iterative, strategy, threads);
                 println!(
-                    "{name}: {nodes} nodes, {edges} edges, {threads} threads, {strategy:?}: {:.3} ms an iteration, {:.1} M edges/s",
+                    "{name}: {nodes} nodes, {edges} edges, {threads} threads, {strategy:?}: {:.3} ms an iteration, {:.1} M edges/s, peak memory so far {} MiB",
                     1e3 * seconds,
-                    edges as f64 / seconds / 1e6
+                    edges as f64 / seconds / 1e6,
+                    peak_memory() >> 20
                 );
             }
-            println!("peak memory of the process so far: {} MiB", peak_memory() >> 20);
         }
     }
 }

@@ -34,9 +34,9 @@ pub(super) struct Measurement {
     pub(super) name: String,
     /// Least and median wall time of a whole training step, optimiser included.
     #[serde(skip_serializing_if = "Option::is_none")]
-    step_ms: Option<f64>,
+    pub(super) step_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    median_ms: Option<f64>,
+    pub(super) median_ms: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) edges_per_s: Option<f64>,
     pub(super) ms: f64,
