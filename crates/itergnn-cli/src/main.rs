@@ -1,6 +1,7 @@
 //! The `itergnn` command line. See `itergnn --help`.
 
 mod commands;
+mod episode_picture;
 mod failure;
 mod options;
 mod output;
@@ -39,6 +40,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Solve(arguments) => commands::solve::run(arguments),
         Command::Predict(arguments) => commands::predict::run(arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(arguments),
+        Command::Play(arguments) => commands::play::run(arguments),
         Command::Bench(arguments) => commands::bench::run(arguments),
         Command::Import(arguments) => commands::import::run(arguments),
     }

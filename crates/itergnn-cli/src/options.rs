@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Predict(PredictArguments),
     /// Runs the experiments of the paper's tables and reports ours beside theirs.
     Reproduce(ReproduceArguments),
+    /// Shows a game of Pacman in the terminal, or lets you play.
+    Play(PlayArguments),
     /// Times training steps and inference on this machine; run it when nothing else does.
     Bench(BenchArguments),
     /// Turns a checkpoint of the paper's PyTorch code into a model.
@@ -210,7 +212,7 @@ Examples:
 Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
 the model of the best epoch.")]
 pub(crate) struct TrainArguments {
-    /// shortest-path, component-count, tsp, newton-balls, navigation or regular-graphs.
+    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation or regular-graphs.
     pub(crate) task: Option<Task>,
     /// A preset: gcn, gat, gin, path, homo-path, iter-path, iter-homo-path, iter-homo-path-paper, act-homo-path, ..
     #[arg(long, value_name = "NAME")]
@@ -247,6 +249,15 @@ pub(crate) struct TrainArguments {
     /// Validation samples.
     #[arg(long)]
     pub(crate) validation: Option<u64>,
+    /// Moves to make, for pacman, which is learned by playing.
+    #[arg(long)]
+    pub(crate) steps: Option<u64>,
+    /// Layers of a stack, for pacman's gcn and cnn.
+    #[arg(long)]
+    pub(crate) layers: Option<usize>,
+    /// Side of the kernels of pacman's cnn, odd.
+    #[arg(long)]
+    pub(crate) kernel: Option<usize>,
     /// Graphs in a step.
     #[arg(long)]
     pub(crate) batch_size: Option<usize>,
@@ -274,7 +285,10 @@ pub(crate) struct TrainArguments {
 #[command(after_help = "\
 Examples:
   itergnn eval runs/lobster --size 1000 --count 100 --success
-  itergnn eval models/shortest-path-lobster.safetensors --weights 8..24 --size 100 --json")]
+  itergnn eval models/shortest-path-lobster.safetensors --weights 8..24 --size 100 --json
+  itergnn eval models/pacman-iter.safetensors --dots 10 --walls 8 --count 200
+  itergnn eval models/pacman-iter.safetensors --grid --count 200
+  itergnn eval random --grid    a player without a model: random or nearest-dot")]
 pub(crate) struct EvalArguments {
     /// A run directory or a .safetensors file.
     pub(crate) model: PathBuf,
@@ -298,6 +312,59 @@ pub(crate) struct EvalArguments {
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
+    /// Pacman: play the paper's 30 settings of walls and dots.
+    #[arg(long)]
+    pub(crate) grid: bool,
+    /// Pacman: share of random moves; none unless given.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) exploration: f64,
+    /// Pacman: average the network over the eight rotations and reflections of the map.
+    #[arg(long)]
+    pub(crate) symmetries: bool,
+    /// Pacman: also write the numbers of --grid here, as JSON.
+    #[arg(long, value_name = "FILE", requires = "grid")]
+    pub(crate) out: Option<PathBuf>,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  itergnn play models/pacman-iter.safetensors                        watch; space pauses, + and - change the speed, q quits
+  itergnn play models/pacman-iter.safetensors --record episode.gif   the whole game as a moving picture (.gif or .svg)
+  itergnn play                                                       play yourself, with the arrow keys
+  itergnn play nearest-dot --walls 15                                a player that always finds the way
+
+Without a terminal the situations are printed one after the other.")]
+pub(crate) struct PlayArguments {
+    /// A run directory or a .safetensors file; nearest-dot or random; nobody: you play.
+    pub(crate) model: Option<PathBuf>,
+    /// Play yourself, on the games the model would play.
+    #[arg(long)]
+    pub(crate) human: bool,
+    /// Dots of the map; those the model was trained with unless given.
+    #[arg(long)]
+    pub(crate) dots: Option<u16>,
+    /// Walls of the map.
+    #[arg(long)]
+    pub(crate) walls: Option<u16>,
+    /// Side of the map.
+    #[arg(long)]
+    pub(crate) size: Option<u16>,
+    /// Which game.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Moves a second.
+    #[arg(long, default_value_t = 8.0)]
+    pub(crate) speed: f64,
+    /// Average the network over the eight rotations and reflections of the map.
+    #[arg(long)]
+    pub(crate) symmetries: bool,
+    /// Write the game here as a moving picture, .gif or .svg.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) record: Option<PathBuf>,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,7 +1,7 @@
 //! Training and evaluation of iterative homogeneous graph neural networks.
 //!
 //! A [`TrainConfig`] says everything a run depends on; [`train`] carries it out, in a run directory from which it can be resumed to the bit; [`evaluation`] judges a model at
-//! any size. This crate draws no graphs, defines no layers and prints nothing: an [`Observer`] is told what happens.
+//! any size; [`rl`] learns by playing. This crate draws no graphs, defines no layers and prints nothing: an [`Observer`] is told what happens.
 //!
 //! # Example
 //! ```
@@ -32,6 +32,7 @@ pub mod evaluation;
 pub mod learning;
 pub mod records;
 pub mod reproduction;
+pub mod rl;
 pub mod run;
 mod supervised;
 

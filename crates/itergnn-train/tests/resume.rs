@@ -196,7 +196,7 @@ fn runs_are_not_overwritten_mixed_up_or_shared() {
     let mut habits = config.clone();
     habits.checkpoint.every_steps = Some(1);
     train(&habits, Some(folder.path()), &options(Start::Resume, Some(2)), &mut Silent).unwrap();
-    assert_eq!(RunDirectory::config_of(folder.path()).unwrap(), resolved);
+    assert_eq!(RunDirectory::config_of::<TrainConfig>(folder.path()).unwrap(), resolved);
 }
 
 /// Raises the stop flag at a step, as Ctrl-C would.

@@ -10,7 +10,7 @@ use itergnn::{
 };
 
 use crate::{
-    commands::{model, task, train::failure},
+    commands::{model, pacman, task, train::failure},
     failure::Failure,
     options::EvalArguments,
     output::{self, note, print, print_json},
@@ -18,8 +18,14 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
+    if let Some(done) = pacman::yardstick(arguments) {
+        return done;
+    }
     let device = Device::flex();
     let (model, card) = model::load(&arguments.model, &device)?;
+    if card.task == Task::Pacman.name() {
+        return pacman::evaluate(arguments, &model, &card);
+    }
     let mut spec = trained_on(&card.training)
         .or_else(|| card.task.parse::<Task>().ok().or(arguments.task).map(TaskSpec::paper))
         .ok_or_else(|| Failure::bad_input("the model does not say its task; give --task"))?;

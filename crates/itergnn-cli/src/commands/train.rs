@@ -21,7 +21,7 @@ use itergnn::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    commands::task,
+    commands::{pacman, task},
     failure::Failure,
     options::TrainArguments,
     output::{self, note, print, print_json},
@@ -29,6 +29,9 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+    if pacman::is_meant(arguments) {
+        return pacman::train(arguments);
+    }
     let config = configuration(arguments)?;
     let stop = stop_on_interrupt()?;
     let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
@@ -119,7 +122,7 @@ fn read_config(path: &Path) -> Result<TrainConfig, Failure> {
 }
 
 /// A value by the name it has in configuration files.
-fn named<T: DeserializeOwned>(what: &str, name: &Option<String>) -> Result<Option<T>, Failure> {
+pub(crate) fn named<T: DeserializeOwned>(what: &str, name: &Option<String>) -> Result<Option<T>, Failure> {
     let Some(name) = name else { return Ok(None) };
     let parsed = serde_json::from_value(serde_json::Value::String(name.clone()));
     parsed.map(Some).map_err(|error| Failure::bad_input(format!("--{what} {name}: {error}")))

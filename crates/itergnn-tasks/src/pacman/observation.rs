@@ -1,9 +1,9 @@
-//! What a player sees.
+//! What a player sees, as a graph.
 
 use itergnn_graph::{Attributes, Graph};
 
 use super::{
-    Pacman,
+    Pacman, Symmetry,
     maze::{Cell, UNREACHED},
 };
 use crate::TaskError;
@@ -11,16 +11,75 @@ use crate::TaskError;
 /// Numbers on each node of the observation graph: dx, dy, and one-hot (agent, dot, landmark).
 pub const NODE_ATTRIBUTES: usize = 5;
 
-/// Channels of the observation image: wall, dot, agent.
-pub const IMAGE_CHANNELS: usize = 3;
+/// What a node of an observation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// The player.
+    Agent,
+    /// A dot that is left.
+    Dot,
+    /// A corner of a path to a dot.
+    Landmark,
+}
 
-impl Pacman {
-    /// The game as a complete graph of agent, dots and landmarks.
-    ///
-    /// Nodes are the agent, then the dots that are left (reachable or not) in the order in which they were placed, then
-    /// the landmarks. A landmark stands at each cell where a shortest path from the agent to a dot turns; of all
-    /// shortest paths one is taken that goes straight on where it can, seen from the dot. A cell is a landmark once,
-    /// however many paths turn there, and may also hold a dot.
+impl NodeKind {
+    /// All kinds, in the order of the one-hot code.
+    pub const ALL: [Self; 3] = [Self::Agent, Self::Dot, Self::Landmark];
+}
+
+/// A node of an observation: what it is and where, seen from the agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ObservedNode {
+    /// Cells to the right of the agent.
+    pub right: i16,
+    /// Cells below the agent.
+    pub down: i16,
+    /// What it is.
+    pub kind: NodeKind,
+}
+
+/// A game as agent, dots and landmarks: what [`Observation::graph`] makes a graph of, in a few bytes a node.
+///
+/// Nodes are the agent, then the dots that are left (reachable or not) in the order in which they were placed, then the landmarks. A landmark
+/// stands at each cell where a shortest path from the agent to a dot turns; of all shortest paths one is taken that goes straight on where it
+/// can, seen from the dot. A cell is a landmark once, however many paths turn there, and may also hold a dot.
+///
+/// # Example
+/// ```
+/// use itergnn_tasks::pacman::{PacmanConfig, Symmetry};
+/// let observation = PacmanConfig::default().game(7)?.observation();
+/// let mirrored = observation.transformed(Symmetry::ALL[1]);
+/// assert_eq!(mirrored.nodes()[1].right, -observation.nodes()[1].right);
+/// assert_eq!(mirrored.graph()?.edge_attributes(), observation.graph()?.edge_attributes());
+/// # Ok::<(), itergnn_tasks::TaskError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Observation {
+    nodes: Vec<ObservedNode>,
+}
+
+impl Observation {
+    /// An observation of the given nodes.
+    pub fn new(nodes: Vec<ObservedNode>) -> Self {
+        Self { nodes }
+    }
+
+    /// The nodes.
+    pub fn nodes(&self) -> &[ObservedNode] {
+        &self.nodes
+    }
+
+    /// The same game, rotated or reflected.
+    #[must_use]
+    pub fn transformed(&self, symmetry: Symmetry) -> Self {
+        let turn = |node: &ObservedNode| {
+            let (right, down) = symmetry.displacement(node.right, node.down);
+            ObservedNode { right, down, kind: node.kind }
+        };
+        Self { nodes: self.nodes.iter().map(turn).collect() }
+    }
+
+    /// The complete graph of the nodes.
     ///
     /// # Shapes
     /// Node attributes `[nodes, 5]`: position relative to the agent (right, down), then one-hot (agent, dot, landmark).
@@ -30,41 +89,22 @@ impl Pacman {
     /// # Errors
     /// [`TaskError::Graph`] if there are more edges than 32-bit indices can name, which needs tens of thousands of
     /// dots.
-    pub fn observation_graph(&self) -> Result<Graph, TaskError> {
-        let mut cells = vec![self.agent];
-        cells.extend_from_slice(&self.dots);
-        self.add_landmarks(&mut cells);
-
-        let count = cells.len();
-        let origin = self.agent();
-        let places: Vec<[f32; 2]> = cells
-            .iter()
-            .map(|&cell| {
-                let at = self.maze.position(cell);
-                [f32::from(at.x) - f32::from(origin.x), f32::from(at.y) - f32::from(origin.y)]
-            })
-            .collect();
+    pub fn graph(&self) -> Result<Graph, TaskError> {
+        let count = self.nodes.len();
         let mut nodes = Vec::with_capacity(NODE_ATTRIBUTES * count);
-        for (node, [right, down]) in places.iter().enumerate() {
-            let kind = if node == 0 {
-                0
-            } else if node <= self.dots.len() {
-                1
-            } else {
-                2
-            };
-            let mut row = [*right, *down, 0.0, 0.0, 0.0];
-            row[2 + kind] = 1.0;
+        for node in &self.nodes {
+            let mut row = [f32::from(node.right), f32::from(node.down), 0.0, 0.0, 0.0];
+            row[2 + node.kind as usize] = 1.0;
             nodes.extend_from_slice(&row);
         }
-        let mut edges = Vec::with_capacity(count * (count - 1));
-        let mut weights = Vec::with_capacity(count * (count - 1));
+        let mut edges = Vec::with_capacity(count * count.saturating_sub(1));
+        let mut weights = Vec::with_capacity(count * count.saturating_sub(1));
         // Receivers in order, so that the graph's edges keep the order given here.
-        for (receiver, [x, y]) in places.iter().enumerate() {
-            for (sender, [other_x, other_y]) in places.iter().enumerate() {
+        for (receiver, to) in self.nodes.iter().enumerate() {
+            for (sender, from) in self.nodes.iter().enumerate() {
                 if sender != receiver {
                     edges.push([sender as u32, receiver as u32]);
-                    weights.push((x - other_x).abs() + (y - other_y).abs());
+                    weights.push(f32::from(to.right.abs_diff(from.right)) + f32::from(to.down.abs_diff(from.down)));
                 }
             }
         }
@@ -72,6 +112,36 @@ impl Pacman {
         Ok(graph
             .with_node_attributes(Attributes::new(NODE_ATTRIBUTES, nodes))?
             .with_edge_attributes(Attributes::new(1, weights))?)
+    }
+}
+
+impl Pacman {
+    /// What the player sees, as nodes.
+    pub fn observation(&self) -> Observation {
+        let mut cells = vec![self.agent];
+        cells.extend_from_slice(&self.dots);
+        self.add_landmarks(&mut cells);
+        let origin = self.agent();
+        // A side is at most 250, so differences fit.
+        let difference = |to: u16, from: u16| to as i16 - from as i16;
+        let node = |(index, &cell): (usize, &Cell)| {
+            let at = self.maze.position(cell);
+            let kind = match index {
+                0 => NodeKind::Agent,
+                _ if index <= self.dots.len() => NodeKind::Dot,
+                _ => NodeKind::Landmark,
+            };
+            ObservedNode { right: difference(at.x, origin.x), down: difference(at.y, origin.y), kind }
+        };
+        Observation { nodes: cells.iter().enumerate().map(node).collect() }
+    }
+
+    /// The game as a complete graph of agent, dots and landmarks; see [`Observation`].
+    ///
+    /// # Errors
+    /// As [`Observation::graph`].
+    pub fn observation_graph(&self) -> Result<Graph, TaskError> {
+        self.observation().graph()
     }
 
     /// Adds the corners of the paths to all reachable dots.
@@ -92,23 +162,6 @@ impl Pacman {
                 direction = Some(step);
             });
         }
-    }
-
-    /// The game as a picture of zeros and ones.
-    ///
-    /// # Shapes
-    /// `[3, side, side]`, flat: channels wall, dot, agent; in each, rows from top to bottom.
-    pub fn observation_image(&self) -> Vec<f32> {
-        let side = usize::from(self.maze.side());
-        let area = side * side;
-        let mut image = vec![0.0; IMAGE_CHANNELS * area];
-        for (pixel, position) in self.maze.positions().enumerate() {
-            let cell = self.maze.cell(position);
-            image[pixel] = f32::from(u8::from(self.maze.is_wall(cell)));
-            image[area + pixel] = f32::from(u8::from(self.has_dot[usize::from(cell)]));
-            image[2 * area + pixel] = f32::from(u8::from(cell == self.agent));
-        }
-        image
     }
 }
 
@@ -159,11 +212,5 @@ mod tests {
             let (from, to) = (&table[graph.senders()[position] as usize], &table[graph.receivers()[position] as usize]);
             assert_eq!(*weight, (from[0] - to[0]).abs() + (from[1] - to[1]).abs());
         }
-    }
-
-    #[test]
-    fn the_image_has_a_channel_for_each_kind() {
-        let image = game(&["@.", " #"]).observation_image();
-        assert_eq!(image, [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 }

@@ -18,4 +18,5 @@ pub use optimiser::OptimiserConfig;
 pub use schedule::Schedule;
 pub use task_shape::TaskShape;
 pub(crate) use task_shape::sizes as task_sizes;
+pub(crate) use train::read_toml;
 pub use train::{CheckpointConfig, DataConfig, TrainConfig};

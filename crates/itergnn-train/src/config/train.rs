@@ -138,11 +138,7 @@ impl TrainConfig {
     /// # Errors
     /// [`TrainError::ConfigText`] if the text is not TOML, or has fields that do not exist; see [`TrainConfig::resolved`] for the rest.
     pub fn from_toml(text: &str) -> Result<Self, TrainError> {
-        toml::from_str(text).map_err(|error| {
-            let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
-            let place = line.map_or(String::new(), |line| format!("line {line}: "));
-            TrainError::ConfigText(format!("{place}{}", error.message().lines().collect::<Vec<_>>().join("; ")))
-        })
+        read_toml(text)
     }
 
     /// The configuration as TOML.
@@ -259,6 +255,15 @@ impl TrainConfig {
         validation.set_size(SizeRange::new(from..range.largest() + 1)?)?;
         Ok((train, validation))
     }
+}
+
+/// Reads a configuration; what is wrong with it is one line that says where.
+pub(crate) fn read_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TrainError> {
+    toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| text[..span.start.min(text.len())].matches('\n').count() + 1);
+        let place = line.map_or(String::new(), |line| format!("line {line}: "));
+        TrainError::ConfigText(format!("{place}{}", error.message().lines().collect::<Vec<_>>().join("; ")))
+    })
 }
 
 #[cfg(test)]

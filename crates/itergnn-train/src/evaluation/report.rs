@@ -1,7 +1,7 @@
 //! What an evaluation found.
 
 use itergnn_tasks::{Score, Scores, Task, TaskSpec};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The result of an evaluation.
 ///
@@ -48,7 +48,7 @@ pub struct EvalReport {
 }
 
 /// Iterations over the graphs of an evaluation.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct IterationSummary {
     /// Their mean.
     pub mean: f64,
@@ -57,7 +57,7 @@ pub struct IterationSummary {
 }
 
 /// Nodes of the graphs of an evaluation.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct NodeSummary {
     /// Their mean.
     pub mean: f64,

@@ -196,7 +196,7 @@ impl Learner {
     }
 }
 
-fn check_names(expected: &BTreeMap<String, NamedTensor>, state: &LearnerState) -> Result<(), String> {
+pub(crate) fn check_names(expected: &BTreeMap<String, NamedTensor>, state: &LearnerState) -> Result<(), String> {
     for (name, tensor) in expected {
         let found = state.weights.get(name).ok_or_else(|| format!("weight `{name}` is missing"))?;
         if found.shape != tensor.shape {

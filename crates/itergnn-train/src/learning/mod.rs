@@ -5,6 +5,7 @@ mod loss;
 mod memory;
 mod optimiser;
 
+pub(crate) use learner::check_names;
 pub use learner::{Learner, LearnerState, StepReport};
 pub use loss::batch_loss;
 pub use optimiser::{Moments, Optimiser};

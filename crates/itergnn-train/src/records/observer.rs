@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{EpochRecord, StepRecord};
+use crate::rl::PlayRecord;
 
 /// What a run is going to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +36,11 @@ pub trait Observer {
 
     /// An epoch ended and was validated.
     fn epoch(&mut self, record: &EpochRecord) {
+        let _ = record;
+    }
+
+    /// A run that learns by playing has made some more moves.
+    fn play(&mut self, record: &PlayRecord) {
         let _ = record;
     }
 

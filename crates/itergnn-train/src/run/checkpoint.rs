@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
 use itergnn_nn::{GnnConfig, NamedTensor};
+use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors, View};
 use serde::{Deserialize, Serialize};
 
@@ -83,9 +84,7 @@ impl Checkpoint {
             tensors.push((format!("first/{name}"), Written::new(&[moments.first.len()], &moments.first)));
             tensors.push((format!("second/{name}"), Written::new(&[moments.second.len()], &moments.second)));
         }
-        let metadata = HashMap::from([(HEADER.to_owned(), header)]);
-        let body = safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
-        Ok([&MAGIC[..], &crc32c(&body).to_le_bytes(), &body].concat())
+        seal(header, tensors)
     }
 
     /// Reads the bytes of a file.
@@ -93,16 +92,9 @@ impl Checkpoint {
     /// # Errors
     /// A line that says what is wrong with them.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or("not a checkpoint")?;
-        let (sum, body) = rest.split_first_chunk::<4>().ok_or("cut short")?;
-        if crc32c(body) != u32::from_le_bytes(*sum) {
-            return Err("damaged or cut short: the checksum does not match".to_owned());
-        }
-        let (_, metadata) = SafeTensors::read_metadata(body).map_err(|error| error.to_string())?;
-        let header = metadata.metadata().as_ref().and_then(|map| map.get(HEADER)).ok_or("it has no header")?;
-        check_version(header)?;
-        let header: Header = serde_json::from_str(header).map_err(|error| format!("header: {error}"))?;
-        let file = SafeTensors::deserialize(body).map_err(|error| error.to_string())?;
+        let (header, file) = unseal(bytes)?;
+        check_version(&header)?;
+        let header: Header = serde_json::from_str(&header).map_err(|error| format!("header: {error}"))?;
         let mut tensors = Tensors::read(&file)?;
         let moments = header.times.iter().map(|(name, &time)| {
             let missing = || format!("optimiser state `{name}` is missing");
@@ -119,6 +111,25 @@ impl Checkpoint {
             logs: header.logs,
         })
     }
+}
+
+/// The bytes of a file with this header and these tensors.
+pub(crate) fn seal(header: String, tensors: Vec<(String, Written)>) -> Result<Vec<u8>, String> {
+    let metadata = HashMap::from([(HEADER.to_owned(), header)]);
+    let body = safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
+    Ok([&MAGIC[..], &crc32c(&body).to_le_bytes(), &body].concat())
+}
+
+/// Header and tensors of a file whose checksum is right.
+pub(crate) fn unseal(bytes: &[u8]) -> Result<(String, SafeTensors<'_>), String> {
+    let rest = bytes.strip_prefix(MAGIC).ok_or("not a checkpoint")?;
+    let (sum, body) = rest.split_first_chunk::<4>().ok_or("cut short")?;
+    if crc32c(body) != u32::from_le_bytes(*sum) {
+        return Err("damaged or cut short: the checksum does not match".to_owned());
+    }
+    let (_, metadata) = SafeTensors::read_metadata(body).map_err(|error| error.to_string())?;
+    let header = metadata.metadata().as_ref().and_then(|map| map.get(HEADER)).ok_or("it has no header")?;
+    Ok((header.clone(), SafeTensors::deserialize(body).map_err(|error| error.to_string())?))
 }
 
 /// A newer header may have other fields, so its version is read before the rest.
@@ -156,28 +167,31 @@ impl Tensors {
                 "second" => &mut tensors.second,
                 _ => return Err(unexpected()),
             };
-            let values = match view.dtype() {
-                Dtype::F32 => {
-                    view.data().as_chunks().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect()
-                }
-                Dtype::F64 => view.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
-                other => return Err(format!("tensor `{path}` has type {other:?}")),
-            };
-            group.insert(name.to_owned(), NamedTensor { shape: view.shape().to_vec(), values });
+            group.insert(name.to_owned(), named_tensor(&path, &view)?);
         }
         Ok(tensors)
     }
 }
 
+/// The numbers of a tensor in a file.
+pub(crate) fn named_tensor(path: &str, view: &TensorView<'_>) -> Result<NamedTensor, String> {
+    let values = match view.dtype() {
+        Dtype::F32 => view.data().as_chunks().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect(),
+        Dtype::F64 => view.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
+        other => return Err(format!("tensor `{path}` has type {other:?}")),
+    };
+    Ok(NamedTensor { shape: view.shape().to_vec(), values })
+}
+
 /// A tensor in the type that holds it exactly.
-struct Written {
+pub(crate) struct Written {
     shape: Vec<usize>,
     dtype: Dtype,
     bytes: Vec<u8>,
 }
 
 impl Written {
-    fn new(shape: &[usize], values: &[f64]) -> Self {
+    pub(crate) fn new(shape: &[usize], values: &[f64]) -> Self {
         let single = values.iter().all(|&value| f64::from(value as f32) == value);
         let (dtype, bytes) = if single {
             (Dtype::F32, values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect())
@@ -185,6 +199,11 @@ impl Written {
             (Dtype::F64, values.iter().flat_map(|value| value.to_le_bytes()).collect())
         };
         Self { shape: shape.to_vec(), dtype, bytes }
+    }
+
+    /// Bytes that are no numbers.
+    pub(crate) fn bytes(bytes: Vec<u8>) -> Self {
+        Self { shape: vec![bytes.len()], dtype: Dtype::U8, bytes }
     }
 }
 

@@ -23,6 +23,39 @@ pub enum Start {
     ResumeOrNew,
 }
 
+/// The configuration of a run, kept in its directory as `config.toml`.
+pub trait RunConfig: Sized + PartialEq {
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    /// [`TrainError::ConfigText`] if it cannot be read.
+    fn from_toml(text: &str) -> Result<Self, TrainError>;
+
+    /// The text of the file.
+    ///
+    /// # Errors
+    /// [`TrainError::ConfigText`] if it cannot be written.
+    fn to_toml(&self) -> Result<String, TrainError>;
+
+    /// This configuration with the other's settings wherever they do not change the result of a run, such as how often it is saved.
+    #[must_use]
+    fn with_habits_of(&self, other: &Self) -> Self;
+}
+
+impl RunConfig for TrainConfig {
+    fn from_toml(text: &str) -> Result<Self, TrainError> {
+        Self::from_toml(text)
+    }
+
+    fn to_toml(&self) -> Result<String, TrainError> {
+        self.to_toml()
+    }
+
+    fn with_habits_of(&self, other: &Self) -> Self {
+        Self { checkpoint: other.checkpoint.clone(), log_every: other.log_every, ..self.clone() }
+    }
+}
+
 /// A run directory, held by this process as long as the value lives.
 #[derive(Debug)]
 pub struct RunDirectory {
@@ -35,7 +68,7 @@ impl RunDirectory {
     ///
     /// # Errors
     /// [`TrainError::RunExists`], [`TrainError::NoRun`], [`TrainError::OtherConfig`], [`TrainError::RunInUse`] or [`TrainError::Io`].
-    pub fn open(path: &Path, config: &TrainConfig, start: Start) -> Result<(Self, bool), TrainError> {
+    pub fn open(path: &Path, config: &impl RunConfig, start: Start) -> Result<(Self, bool), TrainError> {
         let exists = path.join("config.toml").exists();
         match start {
             Start::New if exists => return Err(TrainError::RunExists { path: path.to_owned() }),
@@ -57,10 +90,10 @@ impl RunDirectory {
     ///
     /// # Errors
     /// [`TrainError::NoRun`] if there is none; [`TrainError::ConfigText`] if it cannot be read.
-    pub fn config_of(path: &Path) -> Result<TrainConfig, TrainError> {
+    pub fn config_of<C: RunConfig>(path: &Path) -> Result<C, TrainError> {
         let file = path.join("config.toml");
         match fs::read_to_string(&file) {
-            Ok(text) => TrainConfig::from_toml(&text),
+            Ok(text) => C::from_toml(&text),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(TrainError::NoRun { path: path.to_owned() }),
             Err(source) => Err(TrainError::Io { action: "read", path: file, source }),
         }
@@ -104,10 +137,9 @@ impl RunDirectory {
     }
 
     /// How often a run is saved and logged may change between starts; anything else would change its result.
-    fn check_config(&self, config: &TrainConfig) -> Result<(), TrainError> {
-        let found = Self::config_of(&self.path)?;
-        let same_habits =
-            TrainConfig { checkpoint: found.checkpoint.clone(), log_every: found.log_every, ..config.clone() };
+    fn check_config<C: RunConfig>(&self, config: &C) -> Result<(), TrainError> {
+        let found: C = Self::config_of(&self.path)?;
+        let same_habits = config.with_habits_of(&found);
         if found == same_habits {
             return Ok(());
         }
@@ -151,8 +183,13 @@ impl RunDirectory {
     /// # Errors
     /// [`TrainError::Io`]; the states saved before stay as they are.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), TrainError> {
+        self.save_bytes(checkpoint.to_bytes())
+    }
+
+    /// As [`RunDirectory::save`], for a state of another kind of run.
+    pub(crate) fn save_bytes(&self, bytes: Result<Vec<u8>, String>) -> Result<(), TrainError> {
         let path = self.checkpoint_path();
-        let bytes = checkpoint.to_bytes().map_err(|why| TrainError::Checkpoint { path: path.clone(), why })?;
+        let bytes = bytes.map_err(|why| TrainError::Checkpoint { path: path.clone(), why })?;
         write_keeping_previous(&path, &self.previous_checkpoint_path(), &bytes)
     }
 
@@ -161,10 +198,18 @@ impl RunDirectory {
     /// # Errors
     /// [`TrainError::Checkpoint`] if there are states and none can be read.
     pub fn load(&self) -> Result<Option<(Checkpoint, Vec<String>)>, TrainError> {
+        self.load_with(Checkpoint::from_bytes)
+    }
+
+    /// As [`RunDirectory::load`], for a state of another kind of run, which `read_state` makes of the bytes of a file.
+    pub(crate) fn load_with<T>(
+        &self,
+        read_state: impl Fn(&[u8]) -> Result<T, String>,
+    ) -> Result<Option<(T, Vec<String>)>, TrainError> {
         let mut faults: Vec<(PathBuf, String)> = Vec::new();
         for path in [self.checkpoint_path(), self.previous_checkpoint_path()] {
             let read = match fs::read(&path) {
-                Ok(bytes) => Checkpoint::from_bytes(&bytes),
+                Ok(bytes) => read_state(&bytes),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => Err(error.to_string()),
             };
@@ -197,7 +242,7 @@ fn lock(path: &Path) -> Result<File, TrainError> {
 }
 
 /// The first line of the configuration file that differs.
-fn first_difference(found: &TrainConfig, wanted: &TrainConfig) -> Result<String, TrainError> {
+fn first_difference(found: &impl RunConfig, wanted: &impl RunConfig) -> Result<String, TrainError> {
     let (found, wanted) = (found.to_toml()?, wanted.to_toml()?);
     let lines = found.lines().zip(wanted.lines()).find(|(found, wanted)| found != wanted);
     Ok(lines.map_or_else(|| "its length".to_owned(), |(found, wanted)| format!("`{found}` against `{wanted}`")))

@@ -58,6 +58,17 @@ impl RunLog {
         self.scalars(record.step, &record.scalars())
     }
 
+    /// Writes a record of another kind of run.
+    pub(crate) fn record(
+        &mut self,
+        step: u64,
+        record: &impl serde::Serialize,
+        scalars: &[(&str, f64)],
+    ) -> Result<(), TrainError> {
+        self.line(record)?;
+        self.scalars(step, scalars)
+    }
+
     /// How long the logs are now, after making them durable.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `config.toml` | the resolved [`TrainConfig`](crate::TrainConfig) |
+//! | `config.toml` | the resolved [`TrainConfig`](crate::TrainConfig), or [`DqnConfig`](crate::rl::DqnConfig) of a run that learns by playing |
 //! | `model.json` | the whole configuration of the model |
 //! | `run.json` | versions, device and machine, one entry for every start |
 //! | `metrics.jsonl` | one JSON object a line: steps, then their epoch, in order |
@@ -24,7 +24,9 @@ mod tensorboard;
 
 pub use atomic_file::{write_atomically, write_keeping_previous};
 pub use checkpoint::{Checkpoint, LogLengths};
-pub use directory::{RunDirectory, Start};
+pub(crate) use checkpoint::{Written, named_tensor, seal, unseal};
+pub use directory::{RunConfig, RunDirectory, Start};
 pub use log::RunLog;
+pub(crate) use progress::float_bits;
 pub use progress::{Best, EpochTotals, Progress};
 pub use tensorboard::EventWriter;

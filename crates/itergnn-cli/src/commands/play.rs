@@ -1,0 +1,148 @@
+//! `itergnn play`: watch an agent in the terminal, play oneself, or record a game.
+
+use std::{
+    io::{IsTerminal, Write},
+    path::Path,
+};
+
+use itergnn::{
+    nn::Device,
+    tasks::{
+        Split,
+        pacman::{Action, Pacman, PacmanConfig, Position},
+    },
+    train::rl::{Chooser, OraclePlayer, RandomPlayer, ValuePlayer},
+};
+
+use crate::{
+    commands::{model, pacman, terminal::Terminal, train::failure},
+    episode_picture,
+    failure::Failure,
+    options::PlayArguments,
+    output::{AtomicFile, note, print, print_json},
+};
+
+pub(crate) fn run(arguments: &PlayArguments) -> Result<(), Failure> {
+    if !(arguments.speed.is_finite() && arguments.speed > 0.0) {
+        return Err(Failure::bad_input(format!("--speed {}: give moves a second, more than 0", arguments.speed)));
+    }
+    let format = arguments.record.as_deref().map(Format::of).transpose()?;
+    let (player, trained_on) = player(arguments)?;
+    let mut config = trained_on.unwrap_or_default();
+    config.dots = arguments.dots.unwrap_or(config.dots);
+    config.walls = arguments.walls.unwrap_or(config.walls);
+    config.size = arguments.size.unwrap_or(config.size);
+    config.check().map_err(Failure::bad_input)?;
+    let watches = std::io::stdout().is_terminal() && std::io::stdin().is_terminal() && !arguments.json;
+    let Some(player) = player else {
+        if !watches {
+            let why = "playing yourself needs a terminal; give a MODEL (or nearest-dot, random) to watch or --record";
+            return Err(Failure::bad_input(why));
+        }
+        let frames = Terminal::open()?.play_oneself(config, arguments.seed)?;
+        return finish(arguments, format, &frames, false);
+    };
+    if watches && format.is_none() {
+        return Terminal::open()?.watch(&*player, config, arguments.seed, arguments.speed);
+    }
+    let (frames, circles) = play_out(&*player, config, arguments.seed)?;
+    finish(arguments, format, &frames, circles)
+}
+
+enum Format {
+    Gif,
+    Svg,
+}
+
+impl Format {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("gif") => Ok(Self::Gif),
+            Some("svg") => Ok(Self::Svg),
+            _ => Err(Failure::bad_input(format!("--record {}: give a name that ends in .gif or .svg", path.display()))),
+        }
+    }
+}
+
+type Player = Box<dyn Chooser>;
+
+/// Who plays, if it is not the user, and on which games that player has learned.
+fn player(arguments: &PlayArguments) -> Result<(Option<Player>, Option<PacmanConfig>), Failure> {
+    let Some(path) = arguments.model.as_ref().filter(|_| !arguments.human) else { return Ok((None, None)) };
+    match path.to_str() {
+        Some("nearest-dot") if !path.exists() => return Ok((Some(Box::new(OraclePlayer)), None)),
+        Some("random") if !path.exists() => return Ok((Some(Box::new(RandomPlayer { seed: arguments.seed })), None)),
+        _ => {}
+    }
+    let (model, card) = model::load(path, &Device::flex())?;
+    let Some(game) = pacman::trained_on(&card) else {
+        let why = format!("{}: this model was trained on {}, not to play pacman", path.display(), card.task);
+        return Err(Failure::bad_input(why));
+    };
+    let player = ValuePlayer::new(&model).with_symmetries(arguments.symmetries);
+    Ok((Some(Box::new(player)), Some(game)))
+}
+
+/// The game of a seed, the first of the test split.
+pub(crate) fn game(config: PacmanConfig, seed: u64) -> Result<Pacman, Failure> {
+    let sampler = config.sampler().map_err(Failure::bad_input)?;
+    sampler.game(Split::Test.seed(seed), 0).map_err(Failure::bad_input)
+}
+
+/// The next move of a player.
+pub(crate) fn next_move(player: &dyn Chooser, game: &Pacman) -> Result<Action, Failure> {
+    let choices = player.choose(&[(0, game)]).map_err(failure)?;
+    choices.first().map(|choice| choice.action).ok_or_else(|| Failure::failed("the player has no move"))
+}
+
+/// Plays a game to its end, or until a player who does not change their mind comes back to a place without having eaten.
+fn play_out(player: &dyn Chooser, config: PacmanConfig, seed: u64) -> Result<(Vec<Pacman>, bool), Failure> {
+    let mut game = game(config, seed)?;
+    let mut frames = vec![game.clone()];
+    let mut visited: Vec<Position> = vec![game.agent()];
+    while !game.is_over() {
+        if game.step(next_move(player, &game)?).reward > 0.0 {
+            visited.clear();
+        }
+        frames.push(game.clone());
+        if player.is_deterministic() && visited.contains(&game.agent()) && !game.is_over() {
+            return Ok((frames, true));
+        }
+        visited.push(game.agent());
+    }
+    Ok((frames, false))
+}
+
+/// Writes the recording and says how the game went.
+fn finish(arguments: &PlayArguments, format: Option<Format>, frames: &[Pacman], circles: bool) -> Result<(), Failure> {
+    let Some(last) = frames.last() else { return Ok(()) };
+    if let (Some(path), Some(format)) = (&arguments.record, format) {
+        let mut file = AtomicFile::create(path)?;
+        match format {
+            Format::Gif => {
+                let written = episode_picture::write_gif(&mut file, frames, arguments.speed);
+                written.map_err(|error| Failure::failed(format!("could not write {}: {error}", path.display())))?;
+            }
+            Format::Svg => {
+                let text = episode_picture::svg(frames, arguments.speed);
+                let written = file.write_all(text.as_bytes());
+                written.map_err(|error| Failure::writing(path.display(), &error))?;
+            }
+        }
+        file.finish()?;
+        note(&format!("recorded {} moves in {}", frames.len() - 1, path.display()));
+    }
+    let episode = last.episode();
+    if arguments.json {
+        return print_json(&serde_json::json!({
+            "seed": arguments.seed, "dots": last.config().dots, "walls": last.config().walls, "eaten": episode.eaten,
+            "reachable": episode.reachable, "steps": episode.steps, "success_rate": episode.success(), "stuck": circles,
+        }));
+    }
+    if arguments.record.is_none() {
+        // Not a terminal: the frames as text, for a file or a pager.
+        frames.iter().try_for_each(|game| print(&format!("{game}\n\n")))?;
+    }
+    let circle = if circles { ", then walked in a circle" } else { "" };
+    print(&format!("eaten {} of {} in {} moves{circle}\n", episode.eaten, episode.reachable, episode.steps))
+}

@@ -1,0 +1,235 @@
+//! Games that are played side by side to learn from.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use itergnn_graph::rng;
+use itergnn_tasks::Split;
+use itergnn_tasks::pacman::{Action, Pacman, PacmanConfig};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::{GameView, Transition, ViewKind};
+use crate::TrainError;
+
+/// Several games, each stepped once a turn and replaced by a new one when it is over.
+///
+/// Game `i` of a run is drawn from stream `i` of the training split of the run's seed. A game in which no dot can be reached is passed over.
+pub struct Collector {
+    config: PacmanConfig,
+    kind: ViewKind,
+    seed: u64,
+    discount: f32,
+    returns: usize,
+    games: Vec<Player>,
+    started: u64,
+}
+
+struct Player {
+    game: Pacman,
+    view: Arc<GameView>,
+    number: u64,
+    actions: Vec<Action>,
+    /// Moves whose sum of rewards is not complete.
+    recent: VecDeque<(Arc<GameView>, Action, f32)>,
+}
+
+/// A game in progress, as the moves that led to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlayerState {
+    /// The number of the game.
+    pub game: u64,
+    /// The moves so far, by their index.
+    pub moves: Vec<u8>,
+}
+
+/// What a turn brought.
+pub(super) struct Turn {
+    pub(super) transitions: Vec<Transition>,
+    /// Success of the games that ended, `eaten / reachable`.
+    pub(super) ended: Vec<f64>,
+}
+
+impl Collector {
+    /// New games.
+    ///
+    /// # Errors
+    /// What the task reports if it cannot draw a game.
+    pub fn new(
+        config: PacmanConfig,
+        kind: ViewKind,
+        seed: u64,
+        games: usize,
+        discount: f64,
+        returns: usize,
+    ) -> Result<Self, TrainError> {
+        let mut collector =
+            Self { config, kind, seed, discount: discount as f32, returns, games: Vec::new(), started: 0 };
+        for _ in 0..games {
+            let player = collector.next_game()?;
+            collector.games.push(player);
+        }
+        Ok(collector)
+    }
+
+    /// The games that are in progress, and how many were started.
+    pub fn state(&self) -> (u64, Vec<PlayerState>) {
+        let state = |player: &Player| PlayerState {
+            game: player.number,
+            moves: player.actions.iter().map(|action| action.index() as u8).collect(),
+        };
+        (self.started, self.games.iter().map(state).collect())
+    }
+
+    /// Goes on with games that were in progress: they are played again up to the last move.
+    ///
+    /// # Errors
+    /// A line that says what is wrong with the state.
+    pub fn restore(&mut self, started: u64, states: &[PlayerState]) -> Result<(), String> {
+        if states.len() != self.games.len() {
+            return Err(format!("{} games in progress, expected {}", states.len(), self.games.len()));
+        }
+        for (player, state) in self.games.iter_mut().zip(states) {
+            let game = draw(self.config, self.seed, state.game).map_err(|error| error.to_string())?;
+            *player = Player::new(game, self.kind, state.game);
+            for &index in &state.moves {
+                let action = Action::from_index(index.into()).ok_or("a move that does not exist")?;
+                player.step(action, self.kind, self.returns, self.discount);
+            }
+            if player.game.is_over() {
+                return Err("a game in progress is over".to_owned());
+            }
+        }
+        self.started = started;
+        Ok(())
+    }
+
+    /// What is seen of every game.
+    pub fn views(&self) -> impl Iterator<Item = &GameView> {
+        self.games.iter().map(|player| &*player.view)
+    }
+
+    /// Makes one move in every game, in parallel.
+    pub(super) fn turn(&mut self, actions: &[Action]) -> Result<Turn, TrainError> {
+        let (kind, returns, discount) = (self.kind, self.returns, self.discount);
+        let stepped: Vec<Vec<Transition>> = self
+            .games
+            .par_iter_mut()
+            .zip(actions)
+            .map(|(player, &action)| player.step(action, kind, returns, discount))
+            .collect();
+        let mut ended = Vec::new();
+        for place in 0..self.games.len() {
+            if self.games[place].game.is_over() {
+                ended.extend(self.games[place].game.episode().success());
+                self.games[place] = self.next_game()?;
+            }
+        }
+        Ok(Turn { transitions: stepped.into_iter().flatten().collect(), ended })
+    }
+
+    fn next_game(&mut self) -> Result<Player, TrainError> {
+        loop {
+            let number = self.started;
+            self.started += 1;
+            let game = draw(self.config, self.seed, number)?;
+            if !game.is_over() {
+                return Ok(Player::new(game, self.kind, number));
+            }
+        }
+    }
+}
+
+fn draw(config: PacmanConfig, seed: u64, number: u64) -> Result<Pacman, TrainError> {
+    Ok(Pacman::draw(config, &mut rng::sample(Split::Train.seed(seed), number))?)
+}
+
+impl Player {
+    fn new(game: Pacman, kind: ViewKind, number: u64) -> Self {
+        let view = Arc::new(GameView::of(&game, kind));
+        Self { game, view, number, actions: Vec::new(), recent: VecDeque::new() }
+    }
+
+    /// Makes a move and gives the transitions that are now complete.
+    fn step(&mut self, action: Action, kind: ViewKind, returns: usize, discount: f32) -> Vec<Transition> {
+        let result = self.game.step(action);
+        self.actions.push(action);
+        let before = std::mem::replace(&mut self.view, Arc::new(GameView::of(&self.game, kind)));
+        self.recent.push_back((before, action, result.reward));
+        let episode = self.game.episode();
+        let won = episode.eaten == episode.reachable;
+        let mut complete = Vec::new();
+        while self.recent.len() >= returns || (result.done && !self.recent.is_empty()) {
+            complete.extend(self.oldest(won, discount));
+        }
+        complete
+    }
+
+    /// Takes the oldest move out, with the rewards since. A game that only ran out of time is not lost: what comes next still has its value.
+    fn oldest(&mut self, won: bool, discount: f32) -> Option<Transition> {
+        let (mut reward, mut factor) = (0.0, 1.0);
+        for (_, _, gained) in &self.recent {
+            reward += factor * gained;
+            factor *= discount;
+        }
+        let (view, action, _) = self.recent.pop_front()?;
+        // What is seen after the last dot has no value, so any view will do; this one surely has a graph.
+        let next = if won { Arc::clone(&view) } else { Arc::clone(&self.view) };
+        Some(Transition { view, action, reward, discount: if won { 0.0 } else { factor }, next })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: PacmanConfig = PacmanConfig { size: 5, walls: 2, wall_length: 3, dots: 3 };
+
+    fn collector(returns: usize) -> Collector {
+        Collector::new(SMALL, ViewKind::Graph, 4, 3, 0.9, returns).unwrap()
+    }
+
+    fn turns(collector: &mut Collector, count: usize) -> Vec<Transition> {
+        let action = |turn: usize, game: usize| Action::ALL[(7 * turn + 3 * game + turn / 5) % 4];
+        let mut all = Vec::new();
+        for turn in 0..count {
+            let actions: Vec<Action> = (0..3).map(|game| action(turn, game)).collect();
+            all.extend(collector.turn(&actions).unwrap().transitions);
+        }
+        all
+    }
+
+    #[test]
+    fn restored_games_go_on_as_the_original_ones() {
+        for returns in [1, 3] {
+            let mut original = collector(returns);
+            turns(&mut original, 57);
+            let (started, states) = original.state();
+            let mut restored = collector(returns);
+            restored.restore(started, &states).unwrap();
+            assert_eq!(turns(&mut restored, 40), turns(&mut original, 40));
+            assert_eq!(restored.state(), original.state());
+        }
+    }
+
+    #[test]
+    fn rewards_add_up_over_the_moves_asked_for() {
+        let (single, triple) = (turns(&mut collector(1), 300), turns(&mut collector(3), 300));
+        assert!(single.iter().any(|transition| transition.discount == 0.0), "some games were won");
+        let sum = |transitions: &[Transition]| transitions.iter().filter(|one| one.reward > 0.0).count();
+        assert!(sum(&triple) > sum(&single), "a reward is seen from three moves");
+        assert!(single.iter().all(|one| [0.0, 0.9].contains(&one.discount) && [0.0, 1.0].contains(&one.reward)));
+        // Fewer than three moves are left only where a game ran out of time.
+        let cubed = 0.9_f32 * 0.9 * 0.9;
+        assert!(triple.iter().filter(|one| one.discount > 0.0).all(|one| one.discount >= cubed));
+        assert!(triple.iter().filter(|one| one.discount == cubed).count() > 600);
+    }
+
+    #[test]
+    fn a_state_of_another_run_is_refused() {
+        let (started, states) = collector(1).state();
+        assert!(collector(1).restore(started, &states[1..]).is_err());
+        let unknown = vec![PlayerState { game: 0, moves: vec![9] }; 3];
+        assert!(collector(1).restore(started, &unknown).is_err());
+    }
+}
