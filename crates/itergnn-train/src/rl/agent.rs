@@ -27,6 +27,8 @@ pub struct AgentConfig {
     pub double: bool,
     /// Rewards that are added up before the value of a later state takes over; 1 in the paper.
     pub returns: usize,
+    /// Moves without a dot after which a training game is given up for a new one, without calling it lost; `None`, as in the paper, plays on until the time is up.
+    pub patience: Option<u32>,
     /// What the outputs mean; `linear` in the paper.
     pub value_scale: ValueScale,
     /// Learn from every transition rotated and reflected at random; not in the paper.
@@ -45,6 +47,7 @@ impl Default for AgentConfig {
             batch_size: 32,
             double: true,
             returns: 1,
+            patience: None,
             value_scale: ValueScale::default(),
             symmetries: true,
         }
@@ -68,6 +71,7 @@ impl AgentConfig {
             ("agent.replay", self.replay as u64),
             ("agent.batch_size", self.batch_size as u64),
             ("agent.returns", self.returns as u64),
+            ("agent.patience", self.patience.map_or(1, u64::from)),
         ];
         if let Some((field, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
             return Err(TrainError::config(field, "must be at least 1"));

@@ -9,7 +9,7 @@ use itergnn_tasks::pacman::{Action, Pacman, PacmanConfig};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{GameView, Transition, ViewKind};
+use super::{AgentConfig, GameView, Transition, ViewKind};
 use crate::TrainError;
 
 /// Several games, each stepped once a turn and replaced by a new one when it is over.
@@ -17,12 +17,19 @@ use crate::TrainError;
 /// Game `i` of a run is drawn from stream `i` of the training split of the run's seed. A game in which no dot can be reached is passed over.
 pub struct Collector {
     config: PacmanConfig,
-    kind: ViewKind,
     seed: u64,
-    discount: f32,
-    returns: usize,
+    rules: Rules,
     games: Vec<Player>,
     started: u64,
+}
+
+/// How moves become transitions.
+#[derive(Clone, Copy)]
+struct Rules {
+    kind: ViewKind,
+    discount: f32,
+    returns: usize,
+    patience: u32,
 }
 
 struct Player {
@@ -30,6 +37,8 @@ struct Player {
     view: Arc<GameView>,
     number: u64,
     actions: Vec<Action>,
+    /// Steps made when the last dot was eaten.
+    last_meal: u32,
     /// Moves whose sum of rewards is not complete.
     recent: VecDeque<(Arc<GameView>, Action, f32)>,
 }
@@ -60,11 +69,11 @@ impl Collector {
         kind: ViewKind,
         seed: u64,
         games: usize,
-        discount: f64,
-        returns: usize,
+        agent: &AgentConfig,
     ) -> Result<Self, TrainError> {
-        let mut collector =
-            Self { config, kind, seed, discount: discount as f32, returns, games: Vec::new(), started: 0 };
+        let (discount, returns) = (agent.discount as f32, agent.returns);
+        let rules = Rules { kind, discount, returns, patience: agent.patience.unwrap_or(u32::MAX) };
+        let mut collector = Self { config, seed, rules, games: Vec::new(), started: 0 };
         for _ in 0..games {
             let player = collector.next_game()?;
             collector.games.push(player);
@@ -91,12 +100,12 @@ impl Collector {
         }
         for (player, state) in self.games.iter_mut().zip(states) {
             let game = draw(self.config, self.seed, state.game).map_err(|error| error.to_string())?;
-            *player = Player::new(game, self.kind, state.game);
+            *player = Player::new(game, self.rules.kind, state.game);
             for &index in &state.moves {
                 let action = Action::from_index(index.into()).ok_or("a move that does not exist")?;
-                player.step(action, self.kind, self.returns, self.discount);
+                player.step(action, &self.rules);
             }
-            if player.game.is_over() {
+            if player.is_done(&self.rules) {
                 return Err("a game in progress is over".to_owned());
             }
         }
@@ -111,16 +120,12 @@ impl Collector {
 
     /// Makes one move in every game, in parallel.
     pub(super) fn turn(&mut self, actions: &[Action]) -> Result<Turn, TrainError> {
-        let (kind, returns, discount) = (self.kind, self.returns, self.discount);
-        let stepped: Vec<Vec<Transition>> = self
-            .games
-            .par_iter_mut()
-            .zip(actions)
-            .map(|(player, &action)| player.step(action, kind, returns, discount))
-            .collect();
+        let rules = self.rules;
+        let stepped: Vec<Vec<Transition>> =
+            self.games.par_iter_mut().zip(actions).map(|(player, &action)| player.step(action, &rules)).collect();
         let mut ended = Vec::new();
         for place in 0..self.games.len() {
-            if self.games[place].game.is_over() {
+            if self.games[place].is_done(&rules) {
                 ended.extend(self.games[place].game.episode().success());
                 self.games[place] = self.next_game()?;
             }
@@ -134,7 +139,7 @@ impl Collector {
             self.started += 1;
             let game = draw(self.config, self.seed, number)?;
             if !game.is_over() {
-                return Ok(Player::new(game, self.kind, number));
+                return Ok(Player::new(game, self.rules.kind, number));
             }
         }
     }
@@ -147,22 +152,31 @@ fn draw(config: PacmanConfig, seed: u64, number: u64) -> Result<Pacman, TrainErr
 impl Player {
     fn new(game: Pacman, kind: ViewKind, number: u64) -> Self {
         let view = Arc::new(GameView::of(&game, kind));
-        Self { game, view, number, actions: Vec::new(), recent: VecDeque::new() }
+        Self { game, view, number, actions: Vec::new(), last_meal: 0, recent: VecDeque::new() }
     }
 
     /// Makes a move and gives the transitions that are now complete.
-    fn step(&mut self, action: Action, kind: ViewKind, returns: usize, discount: f32) -> Vec<Transition> {
+    fn step(&mut self, action: Action, rules: &Rules) -> Vec<Transition> {
         let result = self.game.step(action);
         self.actions.push(action);
-        let before = std::mem::replace(&mut self.view, Arc::new(GameView::of(&self.game, kind)));
+        let before = std::mem::replace(&mut self.view, Arc::new(GameView::of(&self.game, rules.kind)));
+        if result.reward > 0.0 {
+            self.last_meal = self.game.steps();
+        }
         self.recent.push_back((before, action, result.reward));
         let episode = self.game.episode();
         let won = episode.eaten == episode.reachable;
         let mut complete = Vec::new();
-        while self.recent.len() >= returns || (result.done && !self.recent.is_empty()) {
-            complete.extend(self.oldest(won, discount));
+        let done = self.is_done(rules);
+        while self.recent.len() >= rules.returns || (done && !self.recent.is_empty()) {
+            complete.extend(self.oldest(won, rules.discount));
         }
         complete
+    }
+
+    /// Whether the game is over, or given up.
+    fn is_done(&self, rules: &Rules) -> bool {
+        self.game.is_over() || self.game.steps() - self.last_meal >= rules.patience
     }
 
     /// Takes the oldest move out, with the rewards since. A game that only ran out of time is not lost: what comes next still has its value.
@@ -186,7 +200,8 @@ mod tests {
     const SMALL: PacmanConfig = PacmanConfig { size: 5, walls: 2, wall_length: 3, dots: 3 };
 
     fn collector(returns: usize) -> Collector {
-        Collector::new(SMALL, ViewKind::Graph, 4, 3, 0.9, returns).unwrap()
+        let agent = AgentConfig { returns, ..AgentConfig::default() };
+        Collector::new(SMALL, ViewKind::Graph, 4, 3, &agent).unwrap()
     }
 
     fn turns(collector: &mut Collector, count: usize) -> Vec<Transition> {
@@ -223,6 +238,17 @@ mod tests {
         let cubed = 0.9_f32 * 0.9 * 0.9;
         assert!(triple.iter().filter(|one| one.discount > 0.0).all(|one| one.discount >= cubed));
         assert!(triple.iter().filter(|one| one.discount == cubed).count() > 600);
+    }
+
+    #[test]
+    fn a_game_without_a_meal_for_long_is_given_up_but_not_lost() {
+        let agent = AgentConfig { patience: Some(5), ..AgentConfig::default() };
+        let mut collector = Collector::new(SMALL, ViewKind::Graph, 4, 3, &agent).unwrap();
+        let transitions = turns(&mut collector, 100);
+        assert!(collector.state().0 > 30, "{} games", collector.state().0);
+        let (_, players) = collector.state();
+        assert!(players.iter().all(|player| player.moves.len() < 5 * 4));
+        assert!(transitions.iter().all(|one| one.discount > 0.0 || one.reward == 1.0), "only a won game has no future");
     }
 
     #[test]

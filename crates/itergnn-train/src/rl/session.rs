@@ -92,8 +92,7 @@ impl<'a> Session<'a> {
         let (files, checkpoint) = open(directory, &config, &model, options, observer)?;
         let learner = ValueLearner::new(&model, agent, &config.optimiser, config.seed, &options.device)?;
         let kind = ViewKind::of(&model);
-        let collector =
-            Collector::new(config.game, kind, config.seed, config.environments, agent.discount, agent.returns)?;
+        let collector = Collector::new(config.game, kind, config.seed, config.environments, agent)?;
         let replay = Replay::new(agent.replay);
         let mut session = Self {
             config,

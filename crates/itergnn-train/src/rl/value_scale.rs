@@ -29,8 +29,9 @@ pub enum ValueScale {
     Logarithmic,
 }
 
-/// Moves beyond which a dot is no longer told from nothing: far longer than any detour on a map of 16 x 16.
-const FARTHEST: f64 = 200.0;
+/// Moves beyond which a dot is no longer told from nothing: more than any way on a map of 16 x 16 with few walls. Without a floor, values of a player who finds nothing fall without end (seen in the
+/// first run, docs/research/pacman.md).
+const FARTHEST: f64 = 50.0;
 
 impl ValueScale {
     /// The value of an output.
