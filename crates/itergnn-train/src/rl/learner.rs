@@ -19,7 +19,7 @@ use crate::learning::{LearnerState, Optimiser, check_names};
 /// ```text
 /// output(r + g value(target(s')[b])),   b = argmax network(s')
 /// ```
-/// by Huber's loss with threshold 1; see [`ValueScale`](super::ValueScale) for output and value. This is double DQN (van Hasselt, Guez and Silver 2016); with `double = false`, b is the best move of the target network.
+/// by the loss of the scale; see [`ValueScale`](super::ValueScale) for output, value and loss. This is double DQN (van Hasselt, Guez and Silver 2016); with `double = false`, b is the best move of the target network.
 pub struct ValueLearner {
     online: GnnModel,
     target: GnnModel,
@@ -97,7 +97,7 @@ impl ValueLearner {
         let outputs = (outputs * chosen).sum_dim(1);
         let mean = outputs.clone().mean().into_scalar::<f64>();
         let targets = Tensor::<2>::from_data(TensorData::new(targets, [batch.len(), 1]), &self.device);
-        let loss = huber(outputs - targets);
+        let loss = self.agent.value_scale.loss(targets - outputs, self.agent.discount);
         let auxiliary_loss = auxiliary.as_ref().map_or(0.0, |loss| loss.clone().into_scalar::<f64>());
         let total = auxiliary.into_iter().fold(loss.clone(), |total, loss| total + loss);
         let gradients = GradientsParams::from_grads(total.backward(), &self.online);
@@ -159,13 +159,6 @@ impl ValueStep {
     }
 }
 
-/// Mean of Huber's loss with threshold 1: half the square near 0, linear beyond.
-fn huber(difference: Tensor<2>) -> Tensor<1> {
-    let size = difference.abs();
-    let near = size.clone().clamp_max(1.0);
-    (near.clone() * (size - near.mul_scalar(0.5))).mean()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -173,16 +166,6 @@ mod tests {
     use crate::rl::{DqnConfig, ViewKind};
     use itergnn_tasks::pacman::{Pacman, PacmanConfig};
     use std::sync::Arc;
-
-    #[test]
-    fn the_loss_is_hubers_with_its_slope() {
-        let device = Device::flex().autodiff();
-        let difference = Tensor::<2>::from_floats([[0.5], [-3.0]], &device).require_grad();
-        let loss = huber(difference.clone());
-        let gradients = loss.backward();
-        let slope: Vec<f32> = difference.grad(&gradients).unwrap().try_into_vec_as().unwrap();
-        assert_eq!((loss.into_scalar::<f64>(), slope), ((0.125 + 2.5) / 2.0, vec![0.25, -0.5]));
-    }
 
     #[test]
     fn a_value_is_learned_and_the_target_waits() {
