@@ -134,8 +134,8 @@ impl ViewBatch {
 /// How a model is run while it learns: with the cap of training, but without what a classifier drops at random.
 pub(super) fn learning_options(model: &GnnConfig) -> RunOptions {
     match model {
-        GnnConfig::Graph(_) | GnnConfig::MaxPlus(_) => RunOptions::training(),
         GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => RunOptions::inference(),
+        _ => RunOptions::training(),
     }
 }
 
