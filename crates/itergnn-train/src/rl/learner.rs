@@ -142,7 +142,7 @@ impl ValueLearner {
         check_names(&expected, &LearnerState { weights: target.clone(), moments: BTreeMap::new() })?;
         self.online = replace_tensors(self.online.clone(), &state.weights);
         self.target = replace_tensors(self.target.clone(), target);
-        self.optimiser = self.optimiser.clone().with_moments(&state.moments, &self.device);
+        self.optimiser = self.optimiser.clone().with_moments(&state.moments);
         Ok(())
     }
 }
