@@ -150,9 +150,13 @@ fn traced(changes: &[Vec<f64>], steps: &[usize], capped: &[bool]) -> Trace {
     let line = |step: usize| {
         let graphs: Vec<usize> = (0..steps.len()).filter(|&graph| step <= steps[graph]).collect();
         let stops = |&graph: &usize| f64::from(u8::from(step == steps[graph] && !capped[graph]));
+        let change: Vec<f64> =
+            graphs.iter().map(|&graph| changes[graph].get(step - 1).copied().unwrap_or(0.0)).collect();
         TraceStep {
             step,
-            change: graphs.iter().map(|&graph| changes[graph].get(step - 1).copied().unwrap_or(0.0)).collect(),
+            // Which nodes changed is not kept: all of them may have where one has.
+            changed: change.iter().map(|&largest| f64::from(u8::from(largest > 0.0))).collect(),
+            change,
             confidence: graphs.iter().map(stops).collect(),
             remaining: graphs.iter().map(|graph| 1.0 - stops(graph)).collect(),
             elements: graphs.clone(),
