@@ -144,7 +144,7 @@ impl GnnConfig {
             Self::Graph(config) => config.node_width,
             Self::JumpingKnowledge(config) => config.node_width,
             Self::Grid(config) => config.channels,
-            Self::MaxPlus(config) => config.node_width,
+            Self::MaxPlus(config) => config.attributes + config.node_width,
             Self::Waves(config) => config.node_width,
         }
     }

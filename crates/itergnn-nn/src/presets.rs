@@ -80,6 +80,9 @@ impl TaskWidths {
 /// Length of a path between two marked nodes: (source, target, other), a weight an edge, a number a graph.
 const PATH_LENGTH: TaskWidths = TaskWidths { node_width: 3, edge_width: 1, output_width: 1, readout: ReadoutKind::Max };
 
+/// The same among nodes that may be in the way, which their first attribute, a number, tells.
+const PATH_AMONG_OBSTACLES: TaskWidths = TaskWidths { node_width: 4, ..PATH_LENGTH };
+
 /// The model of that name for a task.
 ///
 /// | name | layer | prior | controller |
@@ -97,7 +100,8 @@ const PATH_LENGTH: TaskWidths = TaskWidths { node_width: 3, edge_width: 1, outpu
 /// | `gin`, `iter-gin` | GIN classifier with jumping knowledge | | once, iter-decay of at most 10 steps |
 /// | `cnn` | 5 convolutions of kernel 3 | | |
 ///
-/// A path length is what a task with three classes of nodes, one weight an edge and one number a graph asks for. The path layers aggregate by maximum as the authors' code does; [`GraphModelConfig::with_layer`] changes that, and
+/// A path length is what a task with three classes of nodes, one weight an edge and one number a graph asks for; with a fourth node attribute, before the classes, the
+/// model has a gate that learns from it which nodes can be passed. The path layers aggregate by maximum as the authors' code does; [`GraphModelConfig::with_layer`] changes that, and
 /// [`GraphModelConfig::with_controller`] and [`GraphModelConfig::with_prior`] the rest.
 ///
 /// # Errors
@@ -128,6 +132,9 @@ pub fn preset(name: &str, task: &TaskWidths) -> Result<GnnConfig, Error> {
         "waves" => {
             let TaskWidths { node_width, edge_width, output_width, readout } = *task;
             return Ok(GnnConfig::Waves(WaveConfig::new(node_width, edge_width, output_width, readout)));
+        }
+        "iter-homo-path" if *task == PATH_AMONG_OBSTACLES => {
+            return Ok(GnnConfig::MaxPlus(MaxPlusConfig { attributes: 1, ..max_plus(&PATH_LENGTH) }));
         }
         "max-plus" => return Ok(GnnConfig::MaxPlus(max_plus(task))),
         "iter-homo-path" if *task == PATH_LENGTH => return Ok(GnnConfig::MaxPlus(max_plus(task))),

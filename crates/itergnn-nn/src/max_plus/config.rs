@@ -20,6 +20,9 @@ use crate::{Error, ReadoutKind};
 pub struct MaxPlusConfig {
     /// Number of classes a node can have: the width of its one-hot attributes.
     pub node_width: usize,
+    /// Continuous attributes of a node, in the columns before its class: what a gate looks at. 0 for no gate.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub attributes: usize,
     /// Width of a prediction.
     pub output_width: usize,
     /// Values that travel.
@@ -57,6 +60,10 @@ pub struct MaxPlusConfig {
     pub readout: ReadoutKind,
 }
 
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
 fn channels() -> usize {
     32
 }
@@ -90,6 +97,7 @@ impl MaxPlusConfig {
     pub fn new(node_width: usize, output_width: usize) -> Self {
         Self {
             node_width,
+            attributes: 0,
             output_width,
             channels: channels(),
             heads: heads(),
@@ -125,7 +133,8 @@ impl MaxPlusConfig {
             return problem(format!("readout {:?}: only max and node are possible", self.readout));
         }
         let rows = (self.node_width + self.heads + self.confidence_heads) as f64;
-        check_parameters(rows * (self.channels as f64 + 1.0) + self.heads as f64 * self.output_width as f64)
+        let gate = self.attributes as f64;
+        check_parameters(rows * (self.channels as f64 + 1.0) + self.heads as f64 * self.output_width as f64 + gate)
     }
 
     /// The first channel that travels against the edges; the number of channels if none does.

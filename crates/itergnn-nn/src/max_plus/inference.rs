@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use burn::tensor::{Tensor, TensorData};
 
+use super::gate::GateRule;
 use super::rule::{EPSILON, Rule, classes_and_scales};
 use crate::controllers::{ControllerOutput, RunOptions, SAFETY_CAP, Scope, Trace, TraceStep};
 use crate::fused::EngineUse;
@@ -35,6 +36,8 @@ pub(super) struct Ground {
     against: Option<Leaving>,
     classes: Vec<u32>,
     scales: Vec<f64>,
+    /// What it costs to enter or leave each node; empty without a gate.
+    tolls: Vec<f64>,
 }
 
 /// Runs every graph until it stops.
@@ -173,7 +176,35 @@ impl Ground {
         let (classes, scales) = classes_and_scales(graph, rule.classes);
         let along = Leaving::new(graph, &weights, false);
         let against = (rule.first_against < rule.channels).then(|| Leaving::new(graph, &weights, true));
-        Self { along, against, classes, scales }
+        let mut ground = Self { along, against, classes, scales, tolls: Vec::new() };
+        if let Some(gate) = &rule.gate {
+            ground.tolls = ground.each_node(gate, graph, GateRule::toll);
+        }
+        ground
+    }
+
+    /// What a gate compares with its threshold, for every node.
+    pub(super) fn scores(&self, gate: &GateRule, graph: &GraphTensors) -> Vec<f64> {
+        self.each_node(gate, graph, GateRule::score)
+    }
+
+    /// Closes some nodes of a graph, at a toll, and opens the rest of it.
+    pub(super) fn close(&mut self, graph: usize, nodes: Range<usize>, toll: f64, is_closed: impl Fn(usize) -> bool) {
+        let toll = toll * self.scales[graph];
+        nodes.for_each(|node| self.tolls[node] = if is_closed(node) { toll } else { 0.0 });
+    }
+
+    fn each_node(&self, gate: &GateRule, graph: &GraphTensors, of: fn(&GateRule, &[f64], f64) -> f64) -> Vec<f64> {
+        let attributes = graph.node_attributes();
+        let width = attributes.dims()[1].max(1);
+        let attributes: Vec<f64> = attributes.detach().try_into_vec_as().expect("the device gives its tensors back");
+        let owner = graph.node_segments().ids();
+        let rows = attributes.chunks_exact(width).map(|row| &row[..gate.attributes()]);
+        rows.zip(owner).map(|(row, graph)| of(gate, row, self.scales[graph as usize])).collect()
+    }
+
+    fn toll(&self, node: usize) -> f64 {
+        self.tolls.get(node).copied().unwrap_or(0.0)
     }
 
     /// Runs one graph until it stops, at most `cap` steps.
@@ -252,12 +283,20 @@ impl Waves {
             let rates = &rule.rates[channels.clone()];
             for (&node, row) in self.changed.iter().zip(self.rows.chunks_exact(width)) {
                 let sent = &row[channels.clone()];
+                let leaving_toll = ground.toll(first + node as usize);
+                if leaving_toll == f64::INFINITY {
+                    continue;
+                }
                 for (end, weight) in leaving.of(first + node as usize) {
+                    let toll = leaving_toll + ground.toll(end);
+                    if toll == f64::INFINITY {
+                        continue;
+                    }
                     let end = end - first;
                     let mut change = 0.0_f64;
                     let received = &mut state[end * width..(end + 1) * width][channels.clone()];
                     for ((value, &sent), &rate) in received.iter_mut().zip(sent).zip(rates) {
-                        let candidate = sent + rate * weight;
+                        let candidate = sent + rate * weight - toll;
                         if candidate > *value {
                             change = change.max(candidate - *value);
                             *value = candidate;

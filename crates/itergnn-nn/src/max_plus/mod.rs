@@ -8,20 +8,24 @@
 //! |---|---|
 //! | `config` | the settings |
 //! | `model` | parameters and the schedule of training |
+//! | `gate` | what it costs to pass a node, from its continuous attributes |
 //! | `training` | the forward pass as tensor operations |
 //! | `rule` | the numbers of a trained model, on the host |
 //! | `inference` | one graph at a time, only where something changes |
 //! | `refit` | what follows training: terms that do nothing are removed, the head is fitted |
+//! | `threshold` | where a gate closes |
 //! | `snap` | slopes near whole numbers become whole |
 //! | `least_squares` | a handful of unknowns in double precision |
 
 mod config;
+mod gate;
 mod inference;
 mod least_squares;
 mod model;
 mod refit;
 mod rule;
 mod snap;
+mod threshold;
 mod training;
 
 pub use config::MaxPlusConfig;

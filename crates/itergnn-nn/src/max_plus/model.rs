@@ -4,6 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::MaxPlusConfig;
+use super::gate::Gate;
 use super::inference::infer;
 use super::rule::Rule;
 use super::training::train_pass;
@@ -36,12 +37,14 @@ const LARGEST_RATE: f64 = 1.5;
 /// With scale `s` the largest node attribute of a graph and `w` the weight of an edge:
 /// ```text
 /// h0[v, c] = s E[c, class of v]                                E[c, :] = e[c, :] - max e[c, :]
-/// h[r, c]  = max(h[r, c], max over s -> r of h[s, c] + t[c] w)     t <= 0
+/// h[r, c]  = max(h[r, c], max over s -> r of h[s, c] + t[c] w - toll[s] - toll[r])     t <= 0
 /// q[j]     = max over v of (V h_v)[j] / (100 s),   c = sigmoid(gain (cw . q + cb - cr changed))      V, cw >= 0
 /// y        = max over v of (U sum_k p_k h^k_v) A                    U >= 0, p_k = c_k prod_{i<k} (1 - c_i)
 /// ```
 /// The class of a node is the place of its largest attribute. Channels are drift-free (`t = 0`) or drifting, which is drawn at the start, as is the
 /// one class whose nodes a channel starts from. `V` reads drift-free channels only: they are bounded, so the stop cannot depend on the size of a graph.
+/// Tolls are 0 without continuous attributes ([`MaxPlusConfig::attributes`]); with them, a learned gate decides which nodes can be passed: at the end of training a
+/// toll is 0 or infinite, for those who enter as for those who leave.
 /// `changed` is 1 while any state changes, and read with [`MaxPlusConfig::residual`] only.
 ///
 /// In training, entries of `E` harden to absent and the confidence to exact zeros and ones ([`MaxPlusModel::at_progress`]); afterwards
@@ -51,7 +54,7 @@ const LARGEST_RATE: f64 = 1.5;
 /// (`predictions_scale_and_iterations_do_not` in `tests/max_plus.rs`).
 ///
 /// # Shapes
-/// Node attributes `[nodes, classes]`, edge attributes `[edges, 1]`, output `[graphs, output]` or `[nodes, output]`.
+/// Node attributes `[nodes, attributes + classes]`, edge attributes `[edges, 1]`, output `[graphs, output]` or `[nodes, output]`.
 #[derive(Module, Debug)]
 pub struct MaxPlusModel {
     pub(super) embedding: Param<Tensor<2>>,
@@ -62,6 +65,8 @@ pub struct MaxPlusModel {
     pub(super) confidence_weight: Param<Tensor<2>>,
     pub(super) confidence_bias: Param<Tensor<2>>,
     pub(super) confidence_changed: Param<Tensor<2>>,
+    /// Which nodes can be passed, if they have continuous attributes.
+    pub(super) gate: Option<Gate>,
     /// 1 for drifting channels; drawn, not learned.
     pub(super) drifting: Param<Tensor<2>>,
     /// 1 for entries of the embedding that have hardened.
@@ -128,6 +133,7 @@ impl MaxPlusModel {
             confidence_weight: learned(confidence_weight, config.confidence_heads),
             confidence_bias: learned(vec![0.0], 1),
             confidence_changed: learned(vec![0.0], 1),
+            gate: (config.attributes > 0).then(|| Gate::new(config.attributes, device)),
             drifting: fixed(drifting, 1),
             absent: fixed(vec![0.0; channels * classes], channels),
             stage: Param::from_data(TensorData::new(Stage::FIRST.numbers(), [4]), device).set_require_grad(false),

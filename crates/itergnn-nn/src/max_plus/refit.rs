@@ -46,7 +46,7 @@ struct Misfit(usize, f64);
 impl MaxPlusModel {
     /// The model at the end of its training, cleaned with training samples: a batch of graphs and their targets, row by row.
     ///
-    /// 1. Absent entries become as good as minus infinity.
+    /// 1. A gate becomes a step, at the simplest number where most samples have their smallest error. Absent entries become as good as minus infinity.
     /// 2. In every head terms are removed, smallest first, if the head alone fits no worse without.
     /// 3. Heads are removed while the fit gets worse by at most a tenth.
     /// 4. The weights of the heads are the least-squares fit.
@@ -59,7 +59,7 @@ impl MaxPlusModel {
     /// # Complexity
     /// Time `heads * channels * nodes * channels`, far below that of an epoch.
     pub fn finish(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Refit), Error> {
-        let mut model = self.hardened();
+        let mut model = self.with_threshold(graph, targets).hardened();
         let evidence = Evidence::new(&model, graph, targets)?;
         let channels = model.config.channels;
         let mut read: Vec<Vec<f64>> =

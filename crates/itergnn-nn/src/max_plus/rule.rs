@@ -1,5 +1,8 @@
 //! The numbers of a model as its formulas use them, on the host.
 
+use std::ops::Range;
+
+use super::gate::GateRule;
 use super::model::{FLOOR, MaxPlusModel, host};
 use crate::{GraphTensors, ReadoutKind};
 
@@ -13,6 +16,7 @@ pub(super) const STRETCH: f64 = 0.05;
 #[derive(Debug, Clone)]
 pub(super) struct Rule {
     pub(super) classes: usize,
+    pub(super) gate: Option<GateRule>,
     pub(super) channels: usize,
     /// `[classes, channels]`.
     pub(super) start: Vec<f64>,
@@ -76,6 +80,7 @@ impl Rule {
         }
         Self {
             classes,
+            gate: model.gate.as_ref().map(|gate| GateRule::read(gate, stage)),
             channels,
             start,
             rates: host(&model.rate).iter().zip(&drifting).map(|(rate, drifting)| rate.min(0.0) * drifting).collect(),
@@ -127,18 +132,22 @@ impl Rule {
     }
 }
 
-/// The class of every node (the place of its largest attribute, the first of equals), and the scale of every graph (its largest attribute).
-pub(super) fn classes_and_scales(graph: &GraphTensors, width: usize) -> (Vec<u32>, Vec<f64>) {
+/// The class of every node (the place of its largest attribute, the first of equals), and the scale of every graph (its largest attribute); both look at the last
+/// `classes` columns only.
+pub(super) fn classes_and_scales(graph: &GraphTensors, classes: usize) -> (Vec<u32>, Vec<f64>) {
     let attributes: Vec<f64> =
         graph.node_attributes().detach().try_into_vec_as().expect("the device gives its tensors back");
-    let classes = attributes.chunks_exact(width).map(|row| {
+    let width = graph.node_attributes().dims()[1].max(1);
+    let marks = |rows: Range<usize>| attributes[rows.start * width..rows.end * width].chunks_exact(width);
+    let places = marks(0..graph.nodes()).map(|row| {
+        let row = &row[width - classes..];
         let best = row.iter().enumerate().fold(0, |best, (place, &value)| if value > row[best] { place } else { best });
         best as u32
     });
-    let scale = |nodes: std::ops::Range<usize>| {
-        let rows = &attributes[nodes.start * width..nodes.end * width];
+    let scale = |nodes: Range<usize>| {
+        let values = marks(nodes).flat_map(|row| &row[width - classes..]);
         // A graph without positive attributes has no scale; any positive number keeps its features finite.
-        rows.iter().copied().fold(f64::from(f32::MIN_POSITIVE), f64::max)
+        values.copied().fold(f64::from(f32::MIN_POSITIVE), f64::max)
     };
-    (classes.collect(), graph.node_segments().iter().map(scale).collect())
+    (places.collect(), graph.node_segments().iter().map(scale).collect())
 }

@@ -1,5 +1,7 @@
 //! The forward pass as tensor operations, to be differentiated.
 
+use std::ops::Range;
+
 use burn::tensor::activation::{relu, sigmoid};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 
@@ -19,6 +21,31 @@ struct Course {
     drift: Tensor<2>,
 }
 
+/// What edges cost.
+struct Ways {
+    /// What a unit of weight adds to each channel, `[1, channels]`.
+    rates: Tensor<2>,
+    /// What it costs to enter or leave a node, `[nodes, 1]`; nothing without a gate.
+    tolls: Option<Tensor<2>>,
+}
+
+impl Ways {
+    /// What each edge adds to each of some channels, `[edges, channels]`.
+    fn drift(
+        &self,
+        weights: Tensor<2>,
+        channels: Range<usize>,
+        starts: Tensor<1, Int>,
+        ends: Tensor<1, Int>,
+    ) -> Tensor<2> {
+        let drift = weights * self.rates.clone().narrow(1, channels.start, channels.len());
+        match &self.tolls {
+            Some(tolls) => drift - (tolls.clone().select(0, starts) + tolls.clone().select(0, ends)),
+            None => drift,
+        }
+    }
+}
+
 /// Takes `cap` steps and reads them.
 pub(super) fn train_pass(model: &MaxPlusModel, graph: &GraphTensors, cap: usize) -> ModelOutput {
     let (config, stage, device) = (&model.config, model.stage(), graph.device());
@@ -29,7 +56,11 @@ pub(super) fn train_pass(model: &MaxPlusModel, graph: &GraphTensors, cap: usize)
     let embedding = effective_embedding(model).transpose();
     let start = embedding.select(0, index_tensor(classes, &device)) * graph.at_nodes(scale.clone());
     let rates = model.rate.val().clamp_max(0.0) * model.drifting.val();
-    let states = trajectory(model, graph, start.clone(), rates, cap);
+    let tolls = model.gate.as_ref().map(|gate| {
+        let attributes = graph.node_attributes().narrow(1, 0, config.attributes);
+        gate.tolls(attributes, graph.at_nodes(scale.clone()), stage)
+    });
+    let states = trajectory(model, graph, start.clone(), &Ways { rates, tolls }, cap);
     let all = Tensor::cat(states.clone(), 0);
 
     let read = relu(model.confidence_read.val()) * (model.drifting.val().neg() + 1.0);
@@ -92,13 +123,7 @@ fn effective_embedding(model: &MaxPlusModel) -> Tensor<2> {
 }
 
 /// The states after each step, `[nodes, channels]`.
-fn trajectory(
-    model: &MaxPlusModel,
-    graph: &GraphTensors,
-    start: Tensor<2>,
-    rates: Tensor<2>,
-    cap: usize,
-) -> Vec<Tensor<2>> {
+fn trajectory(model: &MaxPlusModel, graph: &GraphTensors, start: Tensor<2>, ways: &Ways, cap: usize) -> Vec<Tensor<2>> {
     if graph.edges() == 0 {
         return vec![start; cap];
     }
@@ -107,13 +132,12 @@ fn trajectory(
     let along = Course {
         starts: graph.senders(),
         arriving: graph.incoming().clone(),
-        drift: weights.clone() * rates.clone().narrow(1, 0, first_against),
+        drift: ways.drift(weights.clone(), 0..first_against, graph.senders(), graph.receivers()),
     };
     if first_against == channels {
         return along.states(start, cap);
     }
-    let against_rates = rates.narrow(1, first_against, channels - first_against);
-    let against = Course::against(graph, weights, against_rates);
+    let against = Course::against(graph, weights, ways, first_against..channels);
     let states = along.states(start.clone().narrow(1, 0, first_against), cap);
     let others = against.states(start.narrow(1, first_against, channels - first_against), cap);
     states.into_iter().zip(others).map(|(along, against)| Tensor::cat(vec![along, against], 1)).collect()
@@ -121,17 +145,20 @@ fn trajectory(
 
 impl Course {
     /// The edges turned round, sorted by their new receiver.
-    fn against(graph: &GraphTensors, weights: Tensor<2>, rates: Tensor<2>) -> Self {
+    fn against(graph: &GraphTensors, weights: Tensor<2>, ways: &Ways, channels: Range<usize>) -> Self {
         let device = graph.device();
         let (senders, receivers) = (graph.structure().senders(), graph.incoming().ids());
         let mut order: Vec<u32> = (0..senders.len() as u32).collect();
         order.sort_by_key(|&edge| senders[edge as usize]);
         let mut degrees = vec![0; graph.nodes()];
         senders.iter().for_each(|&sender| degrees[sender as usize] += 1);
+        let starts = index_tensor(order.iter().map(|&edge| receivers[edge as usize]), &device);
+        let ends = index_tensor(order.iter().map(|&edge| senders[edge as usize]), &device);
+        let weights = weights.select(0, index_tensor(order, &device));
         Self {
-            starts: index_tensor(order.iter().map(|&edge| receivers[edge as usize]), &device),
+            drift: ways.drift(weights, channels, starts.clone(), ends),
+            starts,
             arriving: Segments::from_lengths(degrees),
-            drift: weights.select(0, index_tensor(order, &device)) * rates,
         }
     }
 
