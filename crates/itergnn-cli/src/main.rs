@@ -3,6 +3,8 @@
 mod commands;
 mod episode_picture;
 mod failure;
+mod figures;
+mod height_map;
 mod options;
 mod output;
 mod picture;
@@ -42,6 +44,7 @@ fn run(command: &Command) -> Result<(), Failure> {
         Command::Reproduce(arguments) => commands::reproduce::run(arguments),
         Command::Play(arguments) => commands::play::run(arguments),
         Command::Bench(arguments) => commands::bench::run(arguments),
+        Command::Properties(arguments) => commands::properties::run(arguments),
         Command::Import(arguments) => commands::import::run(arguments),
     }
 }

@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Bench(BenchArguments),
     /// Turns a checkpoint of the paper's PyTorch code into a model.
     Import(ImportArguments),
+    /// Measures how far apart nodes are in the graphs of every generator and map, by size, and draws box plots.
+    Properties(PropertiesArguments),
 }
 
 #[derive(Debug, Args)]
@@ -375,21 +377,31 @@ pub(crate) struct PlayArguments {
 Examples:
   itergnn solve runs/lobster --graph rome99.gr --from 1 --to 3000 --check
   itergnn solve models/shortest-path-lobster.safetensors --graph power_grid.edges --from 0 --to 17 --json
+  itergnn solve models/navigation.safetensors --image map.png --from 0,0 --to 15,15 --picture path.png --check
 
 Nodes are named as the file names them (DIMACS counts from 1; cells of a map are column,row). The model never sees the exact answer:
---check compares afterwards.")]
+--check compares afterwards.
+
+In a picture brighter is higher: a grey value g of 255 is a height of g / 255, colours count by their luminance, 16 bits are kept, transparent
+pixels are refused. The model of this project learned by itself that heights above 0.8 (grey above 204) cannot be entered.")]
 pub(crate) struct SolveArguments {
-    /// A run directory or a .safetensors file of a shortest-path model.
+    /// A run directory or a .safetensors file of a shortest-path model, or of a navigation model with --image.
     pub(crate) model: PathBuf,
     /// DIMACS .gr, an edge list (.csv, .tsv, .edges, .cedge), a moving-AI .map, or JSON.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) graph: PathBuf,
-    /// Source node.
+    #[arg(long, value_name = "FILE", required_unless_present = "image")]
+    pub(crate) graph: Option<PathBuf>,
+    /// A PNG as a map of heights, for a model of image navigation: every pixel a cell with four neighbours.
+    #[arg(long, value_name = "MAP.png", conflicts_with_all = ["graph", "directed"])]
+    pub(crate) image: Option<PathBuf>,
+    /// Source node; ROW,COL from 0 at the top left of a map.
     #[arg(long, value_name = "NODE")]
     pub(crate) from: String,
-    /// Target node.
+    /// Target node; ROW,COL from 0 at the top left of a map.
     #[arg(long, value_name = "NODE")]
     pub(crate) to: String,
+    /// Draw the map with the path that was found.
+    #[arg(long, value_name = "OUT.png|OUT.svg", requires = "image")]
+    pub(crate) picture: Option<PathBuf>,
     /// Edges of an edge list lead one way only; DIMACS and JSON say so themselves.
     #[arg(long)]
     pub(crate) directed: bool,
@@ -449,6 +461,28 @@ pub(crate) struct BenchArguments {
     #[arg(long)]
     pub(crate) large: bool,
     /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  itergnn properties --out figures
+
+Writes an SVG for each of lobster, er, knn, planar, navigation and pacman, and medians.svg with all of them. These are the paper's figures about
+its data.")]
+pub(crate) struct PropertiesArguments {
+    /// Graphs of every kind and size; the paper draws 1,000.
+    #[arg(long, default_value_t = 1_000)]
+    pub(crate) count: u64,
+    /// Seed of the graphs.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Folder for the figures.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// One JSON list on stdout.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{exact::name, model, train::failure},
+    commands::{exact::name, model, solve_image, train::failure},
     failure::Failure,
     options::SolveArguments,
     output::{note, print, print_json},
@@ -47,6 +47,13 @@ struct Answer {
 }
 
 pub(crate) fn run(arguments: &SolveArguments) -> Result<(), Failure> {
+    if let Some(image) = &arguments.image {
+        return solve_image::run(arguments, image);
+    }
+    let graph_file = arguments
+        .graph
+        .as_ref()
+        .ok_or_else(|| Failure::bad_input("give a graph with --graph or a map with --image"))?;
     let device = Device::flex();
     let (model, _) = model::load(&arguments.model, &device)?;
     let widths = (model.config().node_width(), model.config().edge_width(), model.config().output_width());
@@ -54,7 +61,7 @@ pub(crate) fn run(arguments: &SolveArguments) -> Result<(), Failure> {
         return Err(Failure::bad_input("this model is not one of shortest paths: see its card for the task"));
     }
     let options = ReadOptions { directed: arguments.directed.then_some(true), ..ReadOptions::default() };
-    let file = read_graph(&arguments.graph, &options).map_err(Failure::bad_input)?;
+    let file = read_graph(graph_file, &options).map_err(Failure::bad_input)?;
     for warning in &file.warnings {
         note(&format!("itergnn: {}: {warning}", file.file));
     }

@@ -1,0 +1,277 @@
+//! Pictures as maps: every pixel a cell, its brightness the height; and pictures of what was found.
+
+use std::{fmt::Write as _, fs::File, io::BufReader, io::Write as _, path::Path};
+
+use png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
+
+use crate::{failure::Failure, output::AtomicFile};
+
+/// The largest side of a picture, as that of a navigation sample.
+const LARGEST: u32 = 4_096;
+
+/// Memory a decoder may take: the largest picture, four channels of 16 bits, and as much again for its own use.
+const DECODER_BYTES: usize = 2 * 8 * (LARGEST as usize) * (LARGEST as usize);
+
+/// Weights of red, green and blue in the brightness of a colour (Rec. 709, on the values as stored).
+const LUMINANCE: [f64; 3] = [0.2126, 0.7152, 0.0722];
+
+/// Sides of pictures of a map: cells are enlarged by a whole factor to about this many pixels.
+const PICTURE_SIDE: usize = 720;
+
+/// The largest factor.
+const LARGEST_CELL: usize = 24;
+
+/// Cells an SVG can hold; beyond them viewers get slow.
+const SVG_CELLS: usize = 65_536;
+
+const SOURCE: [u8; 3] = [40, 160, 70];
+const TARGET: [u8; 3] = [40, 90, 220];
+const PATH: [u8; 3] = [225, 60, 40];
+
+/// Heights of cells, row after row from the top, in [0, 1]: brighter is higher.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct HeightMap {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    pub(crate) heights: Vec<f32>,
+}
+
+impl HeightMap {
+    /// Reads a PNG: grey or colour (by its luminance), 8 or 16 bits or fewer, palettes too. Pixels must be opaque.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let problem = |why: String| Failure::bad_input(format!("{}: {why}", path.display()));
+        let file = File::open(path).map_err(|error| problem(format!("could not be opened: {error}")))?;
+        let mut decoder = Decoder::new_with_limits(BufReader::new(file), Limits { bytes: DECODER_BYTES });
+        decoder.set_transformations(Transformations::EXPAND);
+        let unreadable = |error: png::DecodingError| problem(format!("is not a PNG that can be read: {error}"));
+        let header = decoder.read_header_info().map_err(unreadable)?;
+        let (width, height) = (header.width, header.height);
+        if width > LARGEST || height > LARGEST {
+            return Err(problem(format!(
+                "{width} x {height} pixels are more than {LARGEST} x {LARGEST}; scale it down"
+            )));
+        }
+        let mut reader = decoder.read_info().map_err(unreadable)?;
+        let size = reader.output_buffer_size().ok_or_else(|| problem("is too large".to_owned()))?;
+        let mut bytes = vec![0; size];
+        let info = reader.next_frame(&mut bytes).map_err(unreadable)?;
+        let channels = info.color_type.samples();
+        let samples: Vec<f64> = match info.bit_depth {
+            BitDepth::Sixteen => {
+                let pairs = bytes.chunks_exact(2).map(|pair| u16::from_be_bytes([pair[0], pair[1]]));
+                pairs.map(|value| f64::from(value) / f64::from(u16::MAX)).collect()
+            }
+            _ => bytes.iter().map(|&value| f64::from(value) / f64::from(u8::MAX)).collect(),
+        };
+        let has_alpha = matches!(info.color_type, ColorType::GrayscaleAlpha | ColorType::Rgba);
+        let pixels = samples.chunks_exact(channels).take(width as usize * height as usize);
+        let mut heights = Vec::with_capacity(width as usize * height as usize);
+        for (place, pixel) in pixels.enumerate() {
+            if has_alpha && pixel[channels - 1] < 1.0 {
+                let (row, column) = (place / width as usize, place % width as usize);
+                return Err(problem(format!(
+                    "the pixel in row {row}, column {column} is not opaque and has no height"
+                )));
+            }
+            heights.push(brightness(&pixel[..channels - usize::from(has_alpha)]));
+        }
+        Ok(Self { rows: height as usize, columns: width as usize, heights })
+    }
+
+    /// The cell of `ROW,COL`, both from 0 at the top left.
+    pub(crate) fn find(&self, flag: &str, text: &str) -> Result<u32, Failure> {
+        let numbers = text.split_once(',').map(|(row, column)| (row.trim().parse(), column.trim().parse()));
+        let Some((Ok(row), Ok(column))) = numbers else {
+            return Err(Failure::bad_input(format!("{flag} {text}: not a cell; give ROW,COL, such as 0,12")));
+        };
+        let (row, column): (usize, usize) = (row, column);
+        if row >= self.rows || column >= self.columns {
+            let size = format!("{} rows and {} columns, counted from 0", self.rows, self.columns);
+            return Err(Failure::bad_input(format!("{flag} {text}: the picture has {size}")));
+        }
+        Ok((row * self.columns + column) as u32)
+    }
+
+    /// Row and column of a cell.
+    pub(crate) fn place(&self, cell: u32) -> [usize; 2] {
+        [cell as usize / self.columns, cell as usize % self.columns]
+    }
+
+    /// Refuses names of pictures that cannot be drawn.
+    pub(crate) fn check_picture(&self, path: &Path) -> Result<(), Failure> {
+        let why = match extension(path) {
+            "png" => return Ok(()),
+            "svg" if self.heights.len() <= SVG_CELLS => return Ok(()),
+            "svg" => format!("{} cells are too many for an SVG; use .png", self.heights.len()),
+            _ => "pictures are .png or .svg".to_owned(),
+        };
+        Err(Failure::bad_input(format!("--picture {}: {why}", path.display())))
+    }
+
+    /// Writes a picture of the map with a path on it, as PNG or SVG by the name of the file.
+    pub(crate) fn draw(&self, path: &Path, walked: &[u32]) -> Result<(), Failure> {
+        self.check_picture(path)?;
+        let bytes = if extension(path) == "svg" { self.svg(walked).into_bytes() } else { self.png(walked)? };
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(&bytes).map_err(|error| Failure::writing(path.display(), &error))?;
+        file.finish()
+    }
+
+    fn png(&self, walked: &[u32]) -> Result<Vec<u8>, Failure> {
+        let cell = (PICTURE_SIDE / self.rows.max(self.columns)).clamp(1, LARGEST_CELL);
+        let (width, height) = (self.columns * cell, self.rows * cell);
+        let mut pixels = vec![0_u8; 3 * width * height];
+        for (place, pixel) in pixels.chunks_exact_mut(3).enumerate() {
+            let (row, column) = (place / width / cell, place % width / cell);
+            pixel.fill((self.heights[row * self.columns + column] * 255.0).round() as u8);
+        }
+        let mut fill = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>, colour: [u8; 3]| {
+            for row in rows {
+                for column in columns.clone() {
+                    pixels[3 * (row * width + column)..][..3].copy_from_slice(&colour);
+                }
+            }
+        };
+        // A third of a cell, from centre to centre.
+        let (inset, thickness) = (cell / 3, (cell - 2 * (cell / 3)).max(1));
+        for pair in walked.windows(2) {
+            let ([row, column], [next_row, next_column]) = (self.place(pair[0]), self.place(pair[1]));
+            let band =
+                |one: usize, other: usize| one.min(other) * cell + inset..one.max(other) * cell + inset + thickness;
+            fill(band(row, next_row), band(column, next_column), PATH);
+        }
+        let edge = cell / 6;
+        for (&end, colour) in
+            walked.last().map(|end| (end, TARGET)).into_iter().chain(walked.first().map(|end| (end, SOURCE)))
+        {
+            let [row, column] = self.place(end);
+            let inside = |at: usize| at * cell + edge..(at + 1) * cell - edge;
+            fill(inside(row), inside(column), colour);
+        }
+        let mut bytes = Vec::new();
+        let mut encoder = Encoder::new(&mut bytes, width as u32, height as u32);
+        encoder.set_color(ColorType::Rgb);
+        encoder.set_depth(BitDepth::Eight);
+        let mut writer = encoder.write_header().map_err(Failure::failed)?;
+        writer.write_image_data(&pixels).and_then(|()| writer.finish()).map_err(Failure::failed)?;
+        Ok(bytes)
+    }
+
+    fn svg(&self, walked: &[u32]) -> String {
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" shape-rendering=\"crispEdges\">\n",
+            self.columns, self.rows
+        );
+        for (cell, height) in self.heights.iter().enumerate() {
+            let ([row, column], grey) = (self.place(cell as u32), (height * 255.0).round() as u8);
+            let _ = writeln!(
+                svg,
+                "<rect x=\"{column}\" y=\"{row}\" width=\"1\" height=\"1\" fill=\"#{grey:02x}{grey:02x}{grey:02x}\"/>"
+            );
+        }
+        let centre = |&cell: &u32| {
+            let [row, column] = self.place(cell);
+            format!("{}.5 {}.5", column, row)
+        };
+        let points: Vec<String> = walked.iter().map(centre).collect();
+        let colour = |[red, green, blue]: [u8; 3]| format!("rgb({red},{green},{blue})");
+        if points.len() > 1 {
+            let _ = writeln!(
+                svg,
+                "<path d=\"M{}\" stroke=\"{}\" stroke-width=\".34\" stroke-linecap=\"square\" fill=\"none\"/>",
+                points.join("L"),
+                colour(PATH)
+            );
+        }
+        for (end, shade) in [(walked.last(), TARGET), (walked.first(), SOURCE)] {
+            if let Some(&end) = end {
+                let [row, column] = self.place(end);
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{column}.17\" y=\"{row}.17\" width=\".66\" height=\".66\" fill=\"{}\"/>",
+                    colour(shade)
+                );
+            }
+        }
+        svg.push_str("</svg>\n");
+        svg
+    }
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().and_then(|extension| extension.to_str()).unwrap_or_default()
+}
+
+/// The brightness of an opaque pixel; a grey one's is its value, to the bit, however it is stored.
+fn brightness(colours: &[f64]) -> f32 {
+    match *colours {
+        [red, green, blue] if red != green || green != blue => {
+            [red, green, blue].iter().zip(LUMINANCE).map(|(colour, weight)| colour * weight).sum::<f64>() as f32
+        }
+        _ => colours[0] as f32,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn written(folder: &TempDir, name: &str, size: (u32, u32), kind: (ColorType, BitDepth), data: &[u8]) -> HeightMap {
+        let path = folder.path().join(name);
+        write_png(&path, size, kind, data);
+        HeightMap::read(&path).unwrap()
+    }
+
+    fn write_png(path: &Path, (width, height): (u32, u32), (color, depth): (ColorType, BitDepth), data: &[u8]) {
+        let mut encoder = Encoder::new(File::create(path).unwrap(), width, height);
+        encoder.set_color(color);
+        encoder.set_depth(depth);
+        encoder.write_header().unwrap().write_image_data(data).unwrap();
+    }
+
+    #[test]
+    fn every_way_to_store_a_grey_gives_the_same_height() {
+        let folder = TempDir::new().unwrap();
+        let expected = vec![0.0, 0.8, 1.0];
+        let grey = written(&folder, "g.png", (3, 1), (ColorType::Grayscale, BitDepth::Eight), &[0, 204, 255]);
+        assert_eq!((grey.rows, grey.columns, &grey.heights), (1, 3, &expected));
+        let colour = [0, 0, 0, 204, 204, 204, 255, 255, 255];
+        assert_eq!(written(&folder, "c.png", (3, 1), (ColorType::Rgb, BitDepth::Eight), &colour).heights, expected);
+        let alpha = [0, 255, 204, 255, 255, 255];
+        let alpha = written(&folder, "a.png", (3, 1), (ColorType::GrayscaleAlpha, BitDepth::Eight), &alpha);
+        assert_eq!(alpha.heights, expected);
+        // 52428 / 65535 = 0.8.
+        let wide = [0, 0, 0xcc, 0xcc, 0xff, 0xff];
+        assert_eq!(
+            written(&folder, "w.png", (3, 1), (ColorType::Grayscale, BitDepth::Sixteen), &wide).heights,
+            expected
+        );
+        let green = written(&folder, "l.png", (1, 1), (ColorType::Rgb, BitDepth::Eight), &[0, 255, 0]);
+        assert_eq!(green.heights, [0.7152]);
+    }
+
+    #[test]
+    fn what_is_drawn_can_be_read_again() {
+        let map = HeightMap { rows: 2, columns: 3, heights: vec![0.0, 0.2, 0.4, 0.6, 0.8, 1.0] };
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("map.png");
+        map.draw(&path, &[0, 1, 4]).unwrap();
+        let drawn = HeightMap::read(&path).unwrap();
+        assert_eq!((drawn.rows, drawn.columns), (2 * LARGEST_CELL, 3 * LARGEST_CELL));
+        // A corner of a cell without path shows its height.
+        assert_eq!(drawn.heights[2 * LARGEST_CELL], 0.4);
+        map.draw(&folder.path().join("map.svg"), &[0, 1, 4]).unwrap();
+        let svg = std::fs::read_to_string(folder.path().join("map.svg")).unwrap();
+        assert_eq!((svg.matches("<rect").count(), svg.matches("<path").count()), (8, 1));
+    }
+
+    #[test]
+    fn cells_are_rows_and_columns() {
+        let map = HeightMap { rows: 2, columns: 3, heights: vec![0.0; 6] };
+        assert_eq!(map.find("--from", "1,2").unwrap(), 5);
+        for text in ["2,0", "0,3", "1", "a,b", "-1,0"] {
+            assert!(map.find("--from", text).is_err(), "{text}");
+        }
+    }
+}
