@@ -177,6 +177,8 @@ fn a_cap_is_reported_and_a_trace_ends_where_nothing_changes() {
     assert_eq!(steps.len(), 10);
     assert!(steps[..9].iter().all(|step| step.change[0] > 0.0 && step.confidence[0] == 0.0));
     assert_eq!((steps[9].change[0], steps[9].confidence[0]), (0.0, 1.0));
+    // Numbers grow along the line, so every node has a stronger neighbour.
+    assert!(steps[0].changed[0] > 0.5 && steps[9].changed[0] == 0.0);
     assert_eq!(run(RunOptions::inference()).values, whole.values);
     let short = run(RunOptions::inference().with_cap(4));
     assert_eq!((short.iterations[0], short.capped[0]), (4, true));

@@ -1,5 +1,7 @@
 //! What the head of a wave model reads, on the host.
 
+use std::collections::BTreeSet;
+
 use super::spread::{Leaving, Settled};
 use super::{Scaling, WaveConfig};
 use crate::controllers::{SAFETY_CAP, Trace, TraceStep};
@@ -16,6 +18,13 @@ pub(super) struct Observed {
     /// Whether a cap ended the waves of a graph on their way.
     pub(super) capped: Vec<bool>,
     pub(super) trace: Option<Trace>,
+}
+
+/// What one step did to a graph.
+#[derive(Debug, Clone, Default)]
+struct Change {
+    largest: f64,
+    nodes: BTreeSet<u32>,
 }
 
 /// The input of the head, row by row.
@@ -66,7 +75,10 @@ impl Observed {
         let needed: Vec<usize> = graph
             .node_segments()
             .iter()
-            .map(|nodes| 1 + waves.iter().flat_map(|wave| &wave.steps[nodes.clone()]).max().map_or(0, |&s| s as usize))
+            // One more than the last that changed anything; none for a graph without nodes.
+            .map(|nodes| {
+                waves.iter().flat_map(|wave| &wave.steps[nodes.clone()]).max().map_or(0, |&steps| 1 + steps as usize)
+            })
             .collect();
         // No wave needs more steps than there are nodes, so without a cap all settle.
         let cap = cap.unwrap_or(SAFETY_CAP.max(graph.nodes() + 1));
@@ -74,19 +86,20 @@ impl Observed {
         let mut changes = vec![Vec::new(); if trace { graph.graphs() } else { 0 }];
         if largest > cap || trace {
             let owner = graph.node_segments().ids();
-            let watch = |step: usize, node: u32, gain: f64| {
-                if let Some(changes) = changes.get_mut(owner[node as usize] as usize) {
-                    let changes: &mut Vec<f64> = changes;
-                    changes.resize(changes.len().max(step), 0.0);
-                    changes[step - 1] = changes[step - 1].max(gain);
-                }
+            let mut watch = |step: usize, node: u32, gain: f64| {
+                let Some(changes) = changes.get_mut(owner[node as usize] as usize) else { return };
+                let changes: &mut Vec<Change> = changes;
+                changes.resize(changes.len().max(step), Change::default());
+                let change = &mut changes[step - 1];
+                change.largest = change.largest.max(gain);
+                change.nodes.insert(node);
             };
-            let mut watch = watch;
             waves = strengths.iter().map(|strength| leaving.advance(strength, cap, &mut watch)).collect();
         }
         let capped: Vec<bool> = needed.iter().map(|&steps| steps > cap).collect();
         let steps: Vec<usize> = needed.into_iter().map(|steps| steps.min(cap)).collect();
-        let trace = trace.then(|| traced(&changes, &steps, &capped));
+        let sizes: Vec<usize> = graph.node_segments().iter().map(|nodes| nodes.len()).collect();
+        let trace = trace.then(|| traced(&changes, &sizes, &steps, &capped));
         Self { local, waves, steps, capped, trace }
     }
 
@@ -145,18 +158,17 @@ impl Observed {
 }
 
 /// The largest change of every step and graph, and whether it was the last.
-fn traced(changes: &[Vec<f64>], steps: &[usize], capped: &[bool]) -> Trace {
+fn traced(changes: &[Vec<Change>], sizes: &[usize], steps: &[usize], capped: &[bool]) -> Trace {
     let last = steps.iter().copied().max().unwrap_or(0);
     let line = |step: usize| {
         let graphs: Vec<usize> = (0..steps.len()).filter(|&graph| step <= steps[graph]).collect();
+        let of = |graph: usize| changes[graph].get(step - 1);
+        let share = |graph: usize| of(graph).map_or(0.0, |change| change.nodes.len() as f64 / sizes[graph] as f64);
         let stops = |&graph: &usize| f64::from(u8::from(step == steps[graph] && !capped[graph]));
-        let change: Vec<f64> =
-            graphs.iter().map(|&graph| changes[graph].get(step - 1).copied().unwrap_or(0.0)).collect();
         TraceStep {
             step,
-            // Which nodes changed is not kept: all of them may have where one has.
-            changed: change.iter().map(|&largest| f64::from(u8::from(largest > 0.0))).collect(),
-            change,
+            change: graphs.iter().map(|&graph| of(graph).map_or(0.0, |change| change.largest)).collect(),
+            changed: graphs.iter().map(|&graph| share(graph)).collect(),
             confidence: graphs.iter().map(stops).collect(),
             remaining: graphs.iter().map(|graph| 1.0 - stops(graph)).collect(),
             elements: graphs.clone(),
