@@ -139,7 +139,7 @@ Example:
 pub(crate) struct PredictArguments {
     /// A run directory or a .safetensors file.
     pub(crate) model: PathBuf,
-    /// A JSON object with node_attributes, edges and edge_attributes, as `itergnn sample` writes it (of several lines the first).
+    /// A JSON object with node_attributes, edges and edge_attributes, as `itergnn sample` writes it (of several lines the first), or a TSPLIB .tsp file.
     #[arg(long, value_name = "FILE")]
     pub(crate) graph: PathBuf,
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.

@@ -9,6 +9,7 @@ use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{LayerConfig, LayerKind};
 use crate::max_plus::MaxPlusConfig;
 use crate::mlp::MlpConfig;
+use crate::one_tree::OneTreeConfig;
 use crate::readout::ReadoutKind;
 use crate::waves::WaveConfig;
 use crate::{Error, GnnModel, InitRng};
@@ -113,6 +114,8 @@ pub enum GnnConfig {
     MaxPlus(MaxPlusConfig),
     /// Waves that run until nothing changes, for counts and chains of causes.
     Waves(WaveConfig),
+    /// Prices on nodes that make a cheapest tree look like a tour, for tour lengths.
+    OneTree(OneTreeConfig),
 }
 
 impl GnnConfig {
@@ -127,6 +130,7 @@ impl GnnConfig {
             Self::Grid(config) => config.validate(),
             Self::MaxPlus(config) => config.validate(),
             Self::Waves(config) => config.validate(),
+            Self::OneTree(config) => config.validate(),
         }
     }
 
@@ -146,6 +150,7 @@ impl GnnConfig {
             Self::Grid(config) => config.channels,
             Self::MaxPlus(config) => config.attributes + config.node_width,
             Self::Waves(config) => config.node_width,
+            Self::OneTree(config) => config.node_width,
         }
     }
 
@@ -154,7 +159,7 @@ impl GnnConfig {
         match self {
             Self::Graph(config) => config.edge_width,
             Self::JumpingKnowledge(_) | Self::Grid(_) => 0,
-            Self::MaxPlus(_) => 1,
+            Self::MaxPlus(_) | Self::OneTree(_) => 1,
             Self::Waves(config) => config.edge_width,
         }
     }
@@ -167,6 +172,7 @@ impl GnnConfig {
             Self::Grid(config) => config.output_width,
             Self::MaxPlus(config) => config.output_width,
             Self::Waves(config) => config.output_width,
+            Self::OneTree(config) => config.output_width,
         }
     }
 }

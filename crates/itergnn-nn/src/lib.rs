@@ -8,6 +8,7 @@
 //! - [`controllers`] compose layers: a stack, a shared layer, or a loop that learns when to stop.
 //! - [`GnnModel`] is a whole model, made of a [`GnnConfig`]; [`preset`] knows the paper's models by name.
 //! - [`max_plus`] is another architecture, for path problems, whose answers are exact at any size; [`waves`] is one for counts, classes and chains of causes.
+//! - [`one_tree`] is another one, for tour lengths.
 //! - [`store`] keeps a model in one file; `import` (a feature, on by default) reads checkpoints of the authors' code.
 //!
 //! ```
@@ -45,6 +46,7 @@ pub mod max_plus;
 mod mlp;
 mod model;
 mod named_tensors;
+pub mod one_tree;
 pub mod ops;
 mod presets;
 mod random_init;
@@ -72,6 +74,7 @@ pub use max_plus::{MaxPlusConfig, MaxPlusModel};
 pub use mlp::{Mlp, MlpConfig};
 pub use model::{GnnModel, Network, Prediction};
 pub use named_tensors::{NamedTensor, named_tensors, replace_tensors};
+pub use one_tree::{OneTreeConfig, OneTreeModel};
 pub use presets::{PRESETS, TaskWidths, preset};
 pub use random_init::with_random_attributes;
 pub use readout::{Readout, ReadoutKind};

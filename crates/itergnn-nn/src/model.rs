@@ -10,6 +10,7 @@ use crate::graph_model::{GraphModel, ModelOutput};
 use crate::grid_model::GridModel;
 use crate::jumping_knowledge::JumpingKnowledgeModel;
 use crate::max_plus::{MaxPlusModel, Refit};
+use crate::one_tree::OneTreeModel;
 use crate::waves::WaveModel;
 use crate::{Error, GraphTensors, InitRng};
 
@@ -53,6 +54,8 @@ pub enum Network {
     MaxPlus(MaxPlusModel),
     /// Waves that run until nothing changes.
     Waves(WaveModel),
+    /// Prices on nodes that make a cheapest tree look like a tour.
+    OneTree(OneTreeModel),
 }
 
 /// What a model predicts, on the host.
@@ -114,6 +117,7 @@ impl GnnModel {
             GnnConfig::Grid(config) => Network::Grid(GridModel::new(config, device, rng)?),
             GnnConfig::MaxPlus(config) => Network::MaxPlus(MaxPlusModel::new(config, device, rng)?),
             GnnConfig::Waves(config) => Network::Waves(WaveModel::new(config, device, rng)?),
+            GnnConfig::OneTree(config) => Network::OneTree(OneTreeModel::new(config, device, rng)?),
         };
         Ok(Self { network, config })
     }
@@ -139,6 +143,7 @@ impl GnnModel {
             Network::JumpingKnowledge(model) => model.forward(graph, options),
             Network::MaxPlus(model) => model.forward(graph, options),
             Network::Waves(model) => model.forward(graph, options),
+            Network::OneTree(model) => model.forward(graph, options),
             Network::Grid(_) => Err(Error::Graph("this model takes images, not graphs".to_owned())),
         }
     }
@@ -233,7 +238,7 @@ impl GnnModel {
         check("node", graph.node_attributes().dims()[1], self.config.node_width())?;
         let reads_edges = match &self.config {
             GnnConfig::Graph(config) => config.reads_edges(),
-            GnnConfig::MaxPlus(_) => true,
+            GnnConfig::MaxPlus(_) | GnnConfig::OneTree(_) => true,
             GnnConfig::Waves(config) => config.edge_width > 0,
             GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => return Ok(graph.clone()),
         };

@@ -8,11 +8,12 @@ use crate::grid_model::GridModelConfig;
 use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{Aggregation, LayerConfig, LayerKind};
 use crate::max_plus::MaxPlusConfig;
+use crate::one_tree::OneTreeConfig;
 use crate::readout::ReadoutKind;
 use crate::waves::WaveConfig;
 
 /// The names [`preset`] knows.
-pub const PRESETS: [&str; 18] = [
+pub const PRESETS: [&str; 19] = [
     "gcn",
     "gat",
     "gin",
@@ -29,6 +30,7 @@ pub const PRESETS: [&str; 18] = [
     "iter-homo-gcn",
     "max-plus",
     "waves",
+    "one-tree",
     "pointnet",
     "cnn",
 ];
@@ -92,6 +94,7 @@ const PATH_AMONG_OBSTACLES: TaskWidths = TaskWidths { node_width: 4, ..PATH_LENG
 /// | `iter-path`, `iter-homo-path-settle` | path-sim, maximum | none, full | iter-decay, normalised, settle(0.3) |
 /// | `max-plus` | [`max_plus`](crate::max_plus) | | its own |
 /// | `waves` | [`waves`](crate::waves) | | until nothing changes |
+/// | `one-tree` | [`one_tree`](crate::one_tree) | | its own |
 /// | `iter-homo-path` | `max-plus` for path lengths, `iter-homo-path-settle` for all else | | |
 /// | `iter-homo-path-paper` | path, attention | full | iter-decay as the paper has it |
 /// | `act-homo-path`, `shared-homo-path` | path-sim, maximum | full | act(0.01), shared(30) |
@@ -137,6 +140,7 @@ pub fn preset(name: &str, task: &TaskWidths) -> Result<GnnConfig, Error> {
             return Ok(GnnConfig::MaxPlus(MaxPlusConfig { attributes: 1, ..max_plus(&PATH_LENGTH) }));
         }
         "max-plus" => return Ok(GnnConfig::MaxPlus(max_plus(task))),
+        "one-tree" => return Ok(GnnConfig::OneTree(OneTreeConfig::new(task.node_width, task.output_width))),
         "iter-homo-path" if *task == PATH_LENGTH => return Ok(GnnConfig::MaxPlus(max_plus(task))),
         "iter-homo-path" | "iter-homo-path-settle" => (path, Prior::Full, improved()),
         "iter-homo-path-paper" => {

@@ -27,6 +27,7 @@ fn small(name: &str) -> GnnModel {
             GnnConfig::MaxPlus(config)
         }
         GnnConfig::Waves(config) => GnnConfig::Waves(config),
+        config @ GnnConfig::OneTree(_) => config,
     };
     config.init(&Device::flex(), &mut InitRng::new(5)).unwrap()
 }

@@ -1,7 +1,10 @@
 //! `itergnn predict`: what a model says about a graph in a file.
 
 use itergnn::{
-    graph::formats::read_sample,
+    graph::{
+        Graph,
+        formats::{read_sample, read_tsp},
+    },
     nn::{Device, GraphTensors, Prediction, RunOptions},
 };
 use serde::Serialize;
@@ -41,8 +44,7 @@ struct TraceRow {
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let device = Device::flex();
     let (model, _) = model::load(&arguments.model, &device)?;
-    let record = read_sample(&arguments.graph).map_err(Failure::bad_input)?;
-    let graph = record.graph().map_err(|error| in_file(arguments, &error))?;
+    let graph = read(arguments)?;
     let mut options = RunOptions::inference();
     if let Some(cap) = arguments.max_iterations {
         options = options.with_cap(cap);
@@ -79,6 +81,17 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         text += &output::table(&["block", "step", "confidence", "remaining", "change", "active"], rows);
     }
     print(&text)
+}
+
+/// The graph of the file; a TSPLIB instance is the complete graph of its distances.
+fn read(arguments: &PredictArguments) -> Result<Graph, Failure> {
+    let file = &arguments.graph;
+    let graph = if file.extension().is_some_and(|found| found.eq_ignore_ascii_case("tsp")) {
+        read_tsp(file).map_err(Failure::bad_input)?.graph()
+    } else {
+        read_sample(file).map_err(Failure::bad_input)?.graph()
+    };
+    graph.map_err(|error| in_file(arguments, &error))
 }
 
 fn in_file(arguments: &PredictArguments, error: &impl std::fmt::Display) -> Failure {

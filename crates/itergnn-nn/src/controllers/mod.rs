@@ -33,4 +33,5 @@ pub use halting::{Halting, HaltingStep};
 pub use iter::IterRule;
 pub use output::{ControllerOutput, Mode, RunOptions};
 pub use run_loop::{SAFETY_CAP, TRAINING_CAP, run_loop};
+pub(crate) use trace::GraphStep;
 pub use trace::{Trace, TraceStep};

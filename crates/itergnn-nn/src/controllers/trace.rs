@@ -1,5 +1,7 @@
 //! A record of every step of a loop.
 
+use std::collections::BTreeMap;
+
 use burn::tensor::Tensor;
 use serde::Serialize;
 
@@ -27,6 +29,42 @@ pub struct TraceStep {
     pub confidence: Vec<f64>,
     /// Probability that each element has not stopped after this step.
     pub remaining: Vec<f64>,
+}
+
+/// One step of one graph.
+pub(crate) struct GraphStep {
+    pub(crate) graph: usize,
+    /// Counts from 1.
+    pub(crate) step: usize,
+    pub(crate) change: f64,
+    pub(crate) changed: f64,
+    pub(crate) confidence: f64,
+    pub(crate) remaining: f64,
+}
+
+impl Trace {
+    /// The traces of graphs that ran one after the other, put side by side.
+    pub(crate) fn of_graphs(rows: impl IntoIterator<Item = GraphStep>) -> Self {
+        let mut steps: BTreeMap<usize, TraceStep> = BTreeMap::new();
+        for row in rows {
+            let entry = steps.entry(row.step).or_insert_with(|| TraceStep {
+                step: row.step,
+                graphs: Vec::new(),
+                change: Vec::new(),
+                changed: Vec::new(),
+                elements: Vec::new(),
+                confidence: Vec::new(),
+                remaining: Vec::new(),
+            });
+            entry.graphs.push(row.graph);
+            entry.elements.push(row.graph);
+            entry.change.push(row.change);
+            entry.changed.push(row.changed);
+            entry.confidence.push(row.confidence);
+            entry.remaining.push(row.remaining);
+        }
+        Self { steps: steps.into_values().collect() }
+    }
 }
 
 /// The largest absolute difference between two states, and the share of nodes that differ at all, for each graph of `node_offsets`.

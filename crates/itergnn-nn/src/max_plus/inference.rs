@@ -1,13 +1,12 @@
 //! Prediction on the host, one graph at a time, in memory that does not grow with the number of steps.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use burn::tensor::{Tensor, TensorData};
 
 use super::gate::GateRule;
 use super::rule::{EPSILON, Rule, classes_and_scales};
-use crate::controllers::{ControllerOutput, RunOptions, SAFETY_CAP, Scope, Trace, TraceStep};
+use crate::controllers::{ControllerOutput, GraphStep, RunOptions, SAFETY_CAP, Scope, Trace};
 use crate::fused::EngineUse;
 use crate::{GraphTensors, ModelOutput, ReadoutKind};
 
@@ -81,27 +80,18 @@ struct TraceLine {
 
 /// The traces of all graphs, step by step.
 fn merged(ended: &[Ended]) -> Trace {
-    let mut steps: BTreeMap<usize, TraceStep> = BTreeMap::new();
-    for (graph, end) in ended.iter().enumerate() {
-        for &TraceLine { step, change, changed, confidence, remaining } in &end.trace {
-            let entry = steps.entry(step).or_insert_with(|| TraceStep {
-                step,
-                graphs: Vec::new(),
-                change: Vec::new(),
-                changed: Vec::new(),
-                elements: Vec::new(),
-                confidence: Vec::new(),
-                remaining: Vec::new(),
-            });
-            entry.graphs.push(graph);
-            entry.elements.push(graph);
-            entry.change.push(change);
-            entry.changed.push(changed);
-            entry.confidence.push(confidence);
-            entry.remaining.push(remaining);
-        }
-    }
-    Trace { steps: steps.into_values().collect() }
+    let rows = ended.iter().enumerate().flat_map(|(graph, end)| {
+        let row = move |&TraceLine { step, change, changed, confidence, remaining }: &TraceLine| GraphStep {
+            graph,
+            step,
+            change,
+            changed,
+            confidence,
+            remaining,
+        };
+        end.trace.iter().map(row)
+    });
+    Trace::of_graphs(rows)
 }
 
 impl Rule {

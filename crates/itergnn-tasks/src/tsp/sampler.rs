@@ -14,7 +14,7 @@ const LARGEST: u32 = 1_000;
 
 /// Units of the solver's integer distances in one unit of length. The tour found is then at most n / 1e6 longer than
 /// the true optimum, for 100 points about 1e-8 of its length, which is less than the rounding of the label to `f32`.
-const UNITS: f64 = 1e6;
+pub(super) const UNITS: f64 = 1e6;
 
 /// Draws points in a square and labels them with the length of a tour that is proven optimal.
 #[derive(Debug, Clone)]

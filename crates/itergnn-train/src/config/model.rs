@@ -100,16 +100,22 @@ impl ModelConfig {
                 let why = format!("`{}` takes images, and the samples are graphs", self.name);
                 return Err(TrainError::ModelMismatch { task: shape.task, why });
             }
-            GnnConfig::MaxPlus(mut config) => {
-                self.refuse_block_changes()?;
-                if self.blocks.is_some() || self.controller.is_some() {
-                    let field = if self.blocks.is_some() { "model.blocks" } else { "model.controller" };
-                    return Err(TrainError::config(field, format!("`{}` does not take it", self.name)));
+            GnnConfig::OneTree(config) => {
+                self.refuse_blocks(shape)?;
+                if self.hidden_width.is_some() {
+                    return Err(TrainError::config(
+                        "model.hidden_width",
+                        format!("`{}` has one price a node", self.name),
+                    ));
                 }
-                if shape.node_level || shape.classes.is_some() {
-                    let why = format!("`{}` predicts numbers of graphs", self.name);
+                if shape.edge_width != 1 {
+                    let why = format!("`{}` needs the length of every edge", self.name);
                     return Err(TrainError::ModelMismatch { task: shape.task, why });
                 }
+                GnnConfig::OneTree(config)
+            }
+            GnnConfig::MaxPlus(mut config) => {
+                self.refuse_blocks(shape)?;
                 config.channels = self.hidden_width.unwrap_or(config.channels);
                 if !shape.trees {
                     // A later path may be shorter, so the model must be able to wait for it, free of charge; and edges may lead one way only.
@@ -177,6 +183,20 @@ impl ModelConfig {
             Some(width) => config.with_hidden_width(width),
             None => config,
         }
+    }
+
+    /// Refuses changes to blocks of a model without any, and tasks that ask for something else than numbers of graphs.
+    fn refuse_blocks(&self, shape: &TaskShape) -> Result<(), TrainError> {
+        self.refuse_block_changes()?;
+        if self.blocks.is_some() || self.controller.is_some() {
+            let field = if self.blocks.is_some() { "model.blocks" } else { "model.controller" };
+            return Err(TrainError::config(field, format!("`{}` does not take it", self.name)));
+        }
+        if shape.node_level || shape.classes.is_some() {
+            let why = format!("`{}` predicts numbers of graphs", self.name);
+            return Err(TrainError::ModelMismatch { task: shape.task, why });
+        }
+        Ok(())
     }
 
     fn refuse_block_changes(&self) -> Result<(), TrainError> {

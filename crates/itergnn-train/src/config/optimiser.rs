@@ -51,6 +51,11 @@ impl OptimiserConfig {
         }
     }
 
+    /// What one-tree models are trained with: as [`OptimiserConfig::max_plus`], with an epsilon below the gradients of squared relative errors, which are near 1e-6.
+    pub fn one_tree() -> Self {
+        Self { epsilon: 1e-10, clip_norm: None, ..Self::max_plus() }
+    }
+
     pub(crate) fn validate(&self) -> Result<(), TrainError> {
         let positive = |field, value: f64| {
             let fine = value.is_finite() && value > 0.0;

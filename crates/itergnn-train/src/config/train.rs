@@ -150,7 +150,7 @@ impl TrainConfig {
     }
 
     /// The configuration with everything filled in that was left to the task. An optimiser with nothing but defaults becomes
-    /// [`OptimiserConfig::max_plus`] for max-plus and wave models.
+    /// [`OptimiserConfig::max_plus`] for max-plus and wave models and [`OptimiserConfig::one_tree`] for one-tree models, which minimise the relative error unless told otherwise.
     ///
     /// # Errors
     /// [`TrainError::Config`] names the field that makes no sense; [`TrainError::Model`] and [`TrainError::Task`] say what model and task refuse.
@@ -160,9 +160,16 @@ impl TrainConfig {
         config.loss = Some(self.loss.unwrap_or(LossKind::of_task(shape.task)));
         config.selection.measure = Some(self.selection.measure.unwrap_or(Measure::of_task(shape.task)));
         config.validate(&shape)?;
-        let is_finished_at_the_end = matches!(config.model_config()?, GnnConfig::MaxPlus(_) | GnnConfig::Waves(_));
-        if config.optimiser == OptimiserConfig::default() && is_finished_at_the_end {
-            config.optimiser = OptimiserConfig::max_plus();
+        let recipe = match config.model_config()? {
+            GnnConfig::MaxPlus(_) | GnnConfig::Waves(_) => Some(OptimiserConfig::max_plus()),
+            GnnConfig::OneTree(_) => {
+                config.loss = Some(self.loss.unwrap_or(LossKind::Relative));
+                Some(OptimiserConfig::one_tree())
+            }
+            _ => None,
+        };
+        if config.optimiser == OptimiserConfig::default() {
+            config.optimiser = recipe.unwrap_or_default();
         }
         Ok(config)
     }

@@ -69,6 +69,7 @@ impl ModelPredictor {
             GnnConfig::Grid(config) => config.hidden_width,
             GnnConfig::MaxPlus(config) => config.channels,
             GnnConfig::Waves(config) => config.channels,
+            GnnConfig::OneTree(_) => 1,
         };
         Self { model: model.valid(), device: device.clone().without_autodiff(), hidden_width }
     }

@@ -62,7 +62,7 @@ impl Validator {
         let predictor = ModelPredictor::new(model, &self.device);
         // Training mode is what training sees at its cap; classifiers would drop scores at random in it and have no cap to speak of.
         let as_in_training = match model.config() {
-            GnnConfig::Graph(_) | GnnConfig::MaxPlus(_) => RunOptions::training(),
+            GnnConfig::Graph(_) | GnnConfig::MaxPlus(_) | GnnConfig::OneTree(_) => RunOptions::training(),
             // Waves settle in training too.
             GnnConfig::Waves(_) => RunOptions::inference(),
             GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => RunOptions::inference(),
