@@ -239,7 +239,9 @@ fn every_preset_can_be_differentiated() {
         assert!(!gradients.is_empty(), "{name}");
         let mut check = FiniteGradients { gradients, seen: 0 };
         model.visit(&mut check);
-        assert!(check.seen > 2, "{name}: {} gradients", check.seen);
+        // What a wave model counts does not change with its directions; only its map has a gradient.
+        let least = if name == "waves" { 1 } else { 3 };
+        assert!(check.seen >= least, "{name}: {} gradients", check.seen);
         let undifferentiated = config.init(&DEVICE, &mut InitRng::new(1)).unwrap();
         if !name.ends_with("gin") {
             // The classifiers' batch norm has learned its running statistics from the pass above.
