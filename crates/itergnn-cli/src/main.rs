@@ -1,15 +1,20 @@
 //! The `itergnn` command line. See `itergnn --help`.
 
 mod commands;
+mod compute;
+mod drawing;
 mod episode_picture;
 mod failure;
 mod figures;
 mod height_map;
+mod map_picture;
+mod memory;
 mod options;
 mod output;
 mod picture;
 mod progress;
 mod report;
+mod training_view;
 
 use std::process::ExitCode;
 

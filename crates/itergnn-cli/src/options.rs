@@ -5,8 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use itergnn::{
     graph::generators::Generator,
+    nn::Engine,
     tasks::{SizeRange, Split, Task, shortest_path::Weights},
 };
+
+use crate::compute::{ComputeChoice, EngineChoice};
 
 /// Graph neural networks that learn on small graphs and work on graphs of any size.
 #[derive(Debug, Parser)]
@@ -60,9 +63,11 @@ pub(crate) struct DemoArguments {
     /// Train for this long instead of the recipe's own time.
     #[arg(long)]
     pub(crate) epochs: Option<u64>,
-    /// Where to draw iterations against distance.
-    #[arg(long, value_name = "FILE.svg", default_value = "itergnn-demo.svg")]
+    /// Where to draw iterations against distance: a .svg or a .png file.
+    #[arg(long, value_name = "FILE.svg|png", default_value = "itergnn-demo.svg")]
     pub(crate) picture: PathBuf,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
     /// One JSON object on stdout instead of a table.
     #[arg(long)]
     pub(crate) json: bool,
@@ -148,6 +153,10 @@ pub(crate) struct PredictArguments {
     /// Also show confidence, remaining probability and change of every step.
     #[arg(long)]
     pub(crate) trace: bool,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
+    #[command(flatten)]
+    pub(crate) engine: EngineChoice,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -210,8 +219,9 @@ Examples:
   itergnn train shortest-path --model iter-homo-path-paper --generator er --weighted --out runs/er --seeds 3
   itergnn train --config experiments/shortest-path/config.toml --out runs/a
   itergnn train --out runs/a --resume
+  itergnn train shortest-path --generator er --weighted --set model.max_plus.training_cap=8 --set optimiser.clip_norm=1 --out runs/b
 
-Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
+With --seeds, --threads is the number of runs at a time. Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
 the model of the best epoch.")]
 pub(crate) struct TrainArguments {
     /// shortest-path, component-count, tsp, newton-balls, pacman, navigation or regular-graphs.
@@ -275,9 +285,14 @@ pub(crate) struct TrainArguments {
     /// Go on with the run in DIR, if there is one.
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Runs at a time with --seeds; all cores unless told.
-    #[arg(long)]
-    pub(crate) threads: Option<usize>,
+    /// Any other setting, by its name in the configuration file; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// auto (fused where it can), fused (an error where it cannot) or plain (tensor operations). They agree to rounding.
+    #[arg(long, value_name = "auto|fused|plain")]
+    pub(crate) engine: Option<Engine>,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -314,6 +329,13 @@ pub(crate) struct EvalArguments {
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
+    /// Memory that predictions may take together, in GiB; 0.5 unless told. A graph that needs more than there is is refused.
+    #[arg(long, value_name = "GIB")]
+    pub(crate) memory: Option<f64>,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
+    #[command(flatten)]
+    pub(crate) engine: EngineChoice,
     /// Pacman: play the paper's 30 settings of walls and dots.
     #[arg(long)]
     pub(crate) grid: bool,
@@ -378,6 +400,8 @@ Examples:
   itergnn solve runs/lobster --graph rome99.gr --from 1 --to 3000 --check
   itergnn solve models/shortest-path-lobster.safetensors --graph power_grid.edges --from 0 --to 17 --json
   itergnn solve models/navigation.safetensors --image map.png --from 0,0 --to 15,15 --picture path.png --check
+  itergnn solve models/shortest-path-lobster.safetensors --graph arena.map --from 1,11 --to 40,30 --picture way.png
+  itergnn solve runs/lobster --graph roads.edges --largest-component --pairs 50 --seed 1
 
 Nodes are named as the file names them (DIMACS counts from 1; cells of a map are column,row). The model never sees the exact answer:
 --check compares afterwards.
@@ -391,23 +415,42 @@ pub(crate) struct SolveArguments {
     #[arg(long, value_name = "FILE", required_unless_present = "image")]
     pub(crate) graph: Option<PathBuf>,
     /// A PNG as a map of heights, for a model of image navigation: every pixel a cell with four neighbours.
-    #[arg(long, value_name = "MAP.png", conflicts_with_all = ["graph", "directed"])]
+    #[arg(long, value_name = "MAP.png", conflicts_with_all = ["graph", "directed", "pairs", "largest_component"])]
     pub(crate) image: Option<PathBuf>,
-    /// Source node; ROW,COL from 0 at the top left of a map.
-    #[arg(long, value_name = "NODE")]
-    pub(crate) from: String,
-    /// Target node; ROW,COL from 0 at the top left of a map.
-    #[arg(long, value_name = "NODE")]
-    pub(crate) to: String,
-    /// Draw the map with the path that was found.
-    #[arg(long, value_name = "OUT.png|OUT.svg", requires = "image")]
-    pub(crate) picture: Option<PathBuf>,
+    /// Source node; ROW,COL from 0 at the top left of an image.
+    #[arg(long, value_name = "NODE", requires = "to")]
+    pub(crate) from: Option<String>,
+    /// Target node; ROW,COL from 0 at the top left of an image.
+    #[arg(long, value_name = "NODE", requires = "from")]
+    pub(crate) to: Option<String>,
+    /// Instead of --from and --to: this many random pairs that have a path, each compared with the exact solver afterwards.
+    #[arg(long, value_name = "N", conflicts_with_all = ["from", "to", "picture"])]
+    pub(crate) pairs: Option<usize>,
+    /// Seed of the pairs.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Search only the largest connected component.
+    #[arg(long)]
+    pub(crate) largest_component: bool,
     /// Edges of an edge list lead one way only; DIMACS and JSON say so themselves.
     #[arg(long)]
     pub(crate) directed: bool,
     /// Compare with the exact solver afterwards.
     #[arg(long)]
     pub(crate) check: bool,
+    /// Draw the path: a .svg or a .png file; maps and images only.
+    #[arg(long, value_name = "FILE.svg|png")]
+    pub(crate) picture: Option<PathBuf>,
+    /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_iterations: Option<usize>,
+    /// Memory that predictions may take together, in GiB; 1 unless told. A graph that needs more than there is is refused.
+    #[arg(long, value_name = "GIB")]
+    pub(crate) memory: Option<f64>,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
+    #[command(flatten)]
+    pub(crate) engine: EngineChoice,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -460,6 +503,10 @@ pub(crate) struct BenchArguments {
     /// Also predictions for graphs of a million nodes: half a minute, and 3 GiB of memory.
     #[arg(long)]
     pub(crate) large: bool,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
+    #[command(flatten)]
+    pub(crate) engine: EngineChoice,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,6 @@
-//! A scatter plot as SVG: dots over a line, on logarithmic axes.
+//! A scatter plot: dots over a line, on logarithmic axes.
 
-use std::fmt::Write;
+use crate::drawing::{Anchor, Color, Drawing, Shape};
 
 /// What to draw.
 pub(crate) struct Scatter<'a> {
@@ -20,68 +20,56 @@ const RIGHT: f64 = 20.0;
 const TOP: f64 = 40.0;
 const BOTTOM: f64 = 55.0;
 
+const BLACK: Color = [0, 0, 0];
+const GRID: Color = [221, 221, 221];
+const LINE: Color = [204, 51, 51];
+const DOT: Color = [34, 68, 119];
+
 impl Scatter<'_> {
     /// The picture.
-    pub(crate) fn svg(&self) -> String {
+    pub(crate) fn drawing(&self) -> Drawing {
         let x = Axis::over(self.dots.iter().map(|dot| dot.0), LEFT, WIDTH - RIGHT);
         let y = Axis::over(self.dots.iter().map(|dot| dot.1), HEIGHT - BOTTOM, TOP);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-             <text x=\"{}\" y=\"22\" text-anchor=\"middle\" font-size=\"16\">{}</text>\n",
-            WIDTH / 2.0,
-            self.title
-        );
-        let (floor, wall) = (HEIGHT - BOTTOM, LEFT);
+        let floor = HEIGHT - BOTTOM;
+        let mut shapes = vec![label((WIDTH / 2.0, 22.0), self.title, 16.0, Anchor::Middle)];
         for (value, at) in x.ticks() {
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{at:.1} {TOP}V{floor}\" stroke=\"#ddd\"/><text x=\"{at:.1}\" y=\"{}\" text-anchor=\"middle\">{value}</text>",
-                floor + 18.0
-            );
+            shapes.push(Shape::Line { points: vec![(at, TOP), (at, floor)], color: GRID, width: 1.0 });
+            shapes.push(label((at, floor + 18.0), &value.to_string(), 13.0, Anchor::Middle));
         }
         for (value, at) in y.ticks() {
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{wall} {at:.1}H{}\" stroke=\"#ddd\"/><text x=\"{}\" y=\"{:.1}\" text-anchor=\"end\">{value}</text>",
-                WIDTH - RIGHT,
-                wall - 8.0,
-                at + 4.0
-            );
+            shapes.push(Shape::Line { points: vec![(LEFT, at), (WIDTH - RIGHT, at)], color: GRID, width: 1.0 });
+            shapes.push(label((LEFT - 8.0, at + 4.0), &value.to_string(), 13.0, Anchor::End));
         }
         let (slope, name) = self.line;
-        let start = x.low.max(y.low / slope);
-        let end = x.high.min(y.high / slope);
-        let _ = writeln!(
-            svg,
-            "<path d=\"M{:.1} {:.1}L{:.1} {:.1}\" stroke=\"#c33\" stroke-width=\"1.5\"/>\
-             <text x=\"{}\" y=\"{}\" fill=\"#c33\">{name}</text>",
-            x.at(start),
-            y.at(slope * start),
-            x.at(end),
-            y.at(slope * end),
-            LEFT + 12.0,
-            TOP + 18.0
-        );
+        let (start, end) = (x.low.max(y.low / slope), x.high.min(y.high / slope));
+        let points = vec![(x.at(start), y.at(slope * start)), (x.at(end), y.at(slope * end))];
+        shapes.push(Shape::Line { points, color: LINE, width: 1.5 });
+        shapes.push(colored(label((LEFT + 12.0, TOP + 18.0), name, 13.0, Anchor::Start), LINE));
         for &(dot_x, dot_y) in self.dots {
-            let (at_x, at_y) = (x.at(dot_x), y.at(dot_y));
-            let _ = writeln!(
-                svg,
-                "<circle cx=\"{at_x:.1}\" cy=\"{at_y:.1}\" r=\"2.5\" fill=\"#247\" fill-opacity=\".6\"/>"
-            );
+            shapes.push(Shape::Dot { at: (x.at(dot_x), y.at(dot_y)), radius: 2.5, fill: DOT, opacity: 0.6 });
         }
-        let _ = writeln!(
-            svg,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\
-             <text transform=\"translate(18 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n</svg>",
-            (LEFT + WIDTH - RIGHT) / 2.0,
-            HEIGHT - 12.0,
-            self.x_label,
-            (TOP + floor) / 2.0,
-            self.y_label
-        );
-        svg
+        shapes.push(label(((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12.0), self.x_label, 13.0, Anchor::Middle));
+        shapes.push(turned(label((18.0, (TOP + floor) / 2.0), self.y_label, 13.0, Anchor::Middle)));
+        Drawing { width: WIDTH, height: HEIGHT, shapes }
     }
+}
+
+fn label(at: (f64, f64), content: &str, size: f64, anchor: Anchor) -> Shape {
+    Shape::Text { at, content: content.to_owned(), size, color: BLACK, anchor, upwards: false }
+}
+
+fn colored(mut text: Shape, to: Color) -> Shape {
+    if let Shape::Text { color, .. } = &mut text {
+        *color = to;
+    }
+    text
+}
+
+fn turned(mut text: Shape) -> Shape {
+    if let Shape::Text { upwards, .. } = &mut text {
+        *upwards = true;
+    }
+    text
 }
 
 /// A logarithmic axis from whole powers of ten to whole powers of ten.
@@ -126,21 +114,19 @@ mod tests {
     fn every_dot_lies_inside_the_axes() {
         let dots = [(4.0, 2.0), (37.0, 19.0), (5000.0, 2500.0)];
         let plot = Scatter { title: "t", x_label: "x", y_label: "y", dots: &dots, line: (0.5, "half") };
-        let svg = plot.svg();
-        assert_eq!(svg.matches("<circle").count(), 3);
-        for circle in svg.lines().filter(|line| line.starts_with("<circle")) {
-            let number = |name: &str| -> f64 {
-                let from = circle.find(name).unwrap() + name.len() + 2;
-                circle[from..].split('"').next().unwrap().parse().unwrap()
-            };
-            assert!((LEFT..=WIDTH - RIGHT).contains(&number("cx")), "{circle}");
-            assert!((TOP..=HEIGHT - BOTTOM).contains(&number("cy")), "{circle}");
+        let drawing = plot.drawing();
+        let mut seen = 0;
+        for shape in &drawing.shapes {
+            let Shape::Dot { at, .. } = shape else { continue };
+            assert!((LEFT..=WIDTH - RIGHT).contains(&at.0) && (TOP..=HEIGHT - BOTTOM).contains(&at.1), "{at:?}");
+            seen += 1;
         }
+        assert_eq!((seen, drawing.svg().matches("<circle").count()), (3, 3));
     }
 
     #[test]
     fn no_dots_still_give_a_picture() {
         let plot = Scatter { title: "t", x_label: "x", y_label: "y", dots: &[], line: (0.5, "half") };
-        assert!(plot.svg().ends_with("</svg>\n"));
+        assert!(plot.drawing().svg().ends_with("</svg>\n"));
     }
 }

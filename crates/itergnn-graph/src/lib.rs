@@ -26,6 +26,7 @@ mod error;
 pub mod formats;
 pub mod generators;
 mod graph;
+mod induced;
 mod interop;
 mod path;
 pub mod rng;

@@ -280,8 +280,8 @@ fn unknown(name: &str) -> Error {
     Error::config("model", format!("unknown name `{name}`, did you mean `{nearest}`?"))
 }
 
-/// Fewest insertions, deletions and substitutions that turn one word into the other.
-fn edit_distance(from: &str, to: &str) -> usize {
+/// Fewest insertions, deletions and substitutions that turn one word into the other; for saying which name was perhaps meant.
+pub fn edit_distance(from: &str, to: &str) -> usize {
     let to: Vec<char> = to.chars().collect();
     let mut row: Vec<usize> = (0..=to.len()).collect();
     for (index, letter) in from.chars().enumerate() {

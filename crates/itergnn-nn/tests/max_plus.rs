@@ -266,6 +266,43 @@ fn finishing_finds_the_rule_that_is_there() {
     assert_eq!((prediction.values[0][0], prediction.iterations[0]), (20_000.0, 10_000));
 }
 
+/// Slopes of 1 and 1.4: exact once the waves have run their course, since at the source only the wave of the target counts, and not to be rounded. The
+/// confidence is about one half when nothing changes any more.
+#[test]
+fn a_soft_stop_becomes_the_moment_at_which_nothing_changes() {
+    let graphs: Vec<Graph> = (0..40).map(|seed| undirected(random_graph(15, seed, 1.0))).collect();
+    let graphs: Vec<Graph> = graphs.into_iter().filter(|graph| distance(graph) > 0.0).collect();
+    let targets: Vec<f64> = graphs.iter().map(distance).collect();
+    let settings =
+        MaxPlusConfig { channels: 4, heads: 1, confidence_heads: 1, residual: true, ..MaxPlusConfig::new(3, 1) };
+    let model = GnnConfig::MaxPlus(settings).init(&device(), &mut InitRng::new(19)).unwrap();
+    let mut tensors = named_tensors(&model);
+    let mut set =
+        |name: &str, values: &[f64]| tensors.get_mut(&format!("network.{name}")).unwrap().values = values.to_vec();
+    set("embedding", &[0.0, -100.0, -100.0, -100.0, 0.0, -100.0, -100.0, 0.0, -100.0, -100.0, -100.0, 0.0]);
+    set("rate", &[-0.5, -0.7, 0.0, -0.3]);
+    set("drifting", &[1.0, 1.0, 0.0, 1.0]);
+    set("read", &[1.0, 1.0, 0.0, 0.0]);
+    set("head", &[-2.0]);
+    set("confidence_read", &[0.0, 0.0, 0.001, 0.0]);
+    set("confidence_weight", &[1.0]);
+    set("confidence_bias", &[-0.001]);
+    set("confidence_changed", &[0.3]);
+    let soft = replace_tensors(model, &tensors);
+    let late = predict(&soft.clone().at_progress(1.0), &graphs);
+    let (finished, refit) = soft.finish(&self::tensors(&graphs), &targets).unwrap();
+    let refit = refit.unwrap();
+    assert!(!refit.snapped && refit.settled_stop && refit.error_after.unwrap() < ROUNDING, "{refit:?}");
+    let prediction = predict(&finished, &graphs);
+    for (index, target) in targets.iter().enumerate() {
+        assert!((prediction.values[index][0] - target).abs() < ROUNDING && !prediction.capped[index]);
+        assert!(prediction.iterations[index] + 20 < late.iterations[index], "graph {index}");
+    }
+    // The wave that nobody reads is gone.
+    let absent = &named_tensors(&finished)["network.absent"].values;
+    assert_eq!(absent[9..], [1.0; 3]);
+}
+
 #[test]
 fn a_model_that_cannot_stop_ends_as_capped() {
     let model = model(config(false, false), 17).at_progress(1.0);

@@ -37,8 +37,8 @@ pub mod run;
 mod supervised;
 
 pub use config::{
-    Cap, CheckpointConfig, DataConfig, LossKind, Measure, ModelConfig, OptimiserConfig, Schedule, SelectionConfig,
-    TaskShape, TrainConfig,
+    Cap, CheckpointConfig, DataConfig, LossKind, MaxPlusChanges, Measure, ModelConfig, OptimiserConfig, Schedule,
+    SelectionConfig, TaskShape, TrainConfig,
 };
 pub use error::TrainError;
 pub use records::{EpochRecord, Observer, Plan, Silent, StepRecord, Validation};

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use itergnn::{
     graph::generators::Generator,
-    nn::Device,
+    nn::{Device, Engine},
     tasks::{SizeRange, Split, TaskSpec, shortest_path::ShortestPathSpec},
     train::{ModelConfig, TrainConfig, TrainError, data::SampleSource, learning::Learner},
 };
@@ -49,10 +49,13 @@ pub(super) struct Measurement {
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
+    arguments.compute.start()?;
+    let engine = arguments.engine.engine;
     let bar = progress::bar(STEPS.len() as u64 + 1, "benches");
     let mut results = Vec::new();
     for (generator, layer, aggregation) in STEPS {
-        results.push(training_step(generator, layer, aggregation, arguments.repetitions.max(1)).map_err(failure)?);
+        results
+            .push(training_step(generator, layer, aggregation, arguments.repetitions.max(1), engine).map_err(failure)?);
         bar.inc(1);
     }
     results.extend(bench_inference::measurements(arguments.large).map_err(failure)?);
@@ -85,9 +88,11 @@ fn training_step(
     layer: &str,
     aggregation: &str,
     repetitions: usize,
+    engine: Engine,
 ) -> Result<Measurement, TrainError> {
     let config = config(generator, SizeRange::TRAINING, layer, aggregation)?;
-    let mut learner = Learner::new(&config.model_config()?, config.loss_kind(), &config.optimiser, 0, &Device::flex())?;
+    let mut learner = Learner::new(&config.model_config()?, config.loss_kind(), &config.optimiser, 0, &Device::flex())?
+        .with_engine(engine);
     let samples = SampleSource::new(&config.task, Split::Train.seed(0), BATCH)?;
     let batch = samples.batch(&(0..BATCH as u32).collect::<Vec<_>>())?;
     let mut milliseconds = Vec::with_capacity(repetitions);

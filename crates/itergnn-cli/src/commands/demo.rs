@@ -1,6 +1,6 @@
 //! `itergnn demo`: trains on small lobsters, then solves large ones.
 
-use std::{io::Write, time::Instant};
+use std::time::Instant;
 
 use itergnn::{
     nn::{Device, GnnModel},
@@ -14,12 +14,14 @@ use itergnn::{
 use serde::Serialize;
 
 use crate::{
-    commands::train::{View, failure},
+    commands::train::failure,
+    drawing::Drawing,
     failure::Failure,
     options::DemoArguments,
-    output::{self, AtomicFile, note, print, print_json},
+    output::{self, note, print, print_json},
     picture::Scatter,
     progress,
+    training_view::Views,
 };
 
 /// Sizes of Table 2 of the paper, how many graphs of each the demo takes, and the paper's success rate of Iter-Homo-Path.
@@ -43,16 +45,18 @@ struct Row {
 }
 
 pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
+    let device = arguments.compute.start()?;
+    Drawing::check_name(&arguments.picture)?;
     let started = Instant::now();
     let task = TaskSpec::paper(Task::ShortestPath);
     let mut config = TrainConfig::new(task, ModelConfig::preset(MODEL));
     config.seed = arguments.seed;
     config.epochs = arguments.epochs.unwrap_or(EPOCHS);
     note(&format!("training {MODEL} on unweighted lobsters of size [4, 34), seed {}", arguments.seed));
-    let outcome = train(&config, None, &TrainOptions::default(), &mut View::alone()).map_err(failure)?;
+    let outcome = train(&config, None, &TrainOptions::default(), &mut Views::new().alone()).map_err(failure)?;
     let training_seconds = started.elapsed().as_secs_f64();
     let mut dots = Vec::new();
-    let rows = judge(arguments, &outcome.model, &config.task, &mut dots)?;
+    let rows = judge(arguments, &outcome.model, &device, &config.task, &mut dots)?;
     draw(arguments, &dots)?;
     let picture = arguments.picture.display().to_string();
     if arguments.json {
@@ -73,10 +77,11 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
 fn judge(
     arguments: &DemoArguments,
     model: &GnnModel,
+    device: &Device,
     task: &TaskSpec,
     dots: &mut Vec<(f64, f64)>,
 ) -> Result<Vec<Row>, Failure> {
-    let predictor = ModelPredictor::new(model, &Device::flex());
+    let predictor = ModelPredictor::new(model, device);
     let bar = progress::bar(SIZES.iter().map(|size| size.1).sum(), "graphs");
     let mut rows = Vec::new();
     for (size, count, paper) in SIZES {
@@ -145,8 +150,5 @@ fn draw(arguments: &DemoArguments, dots: &[(f64, f64)]) -> Result<(), Failure> {
         dots,
         line: (0.5, "distance / 2, the least that can know"),
     };
-    let mut file = AtomicFile::create(&arguments.picture)?;
-    let written = file.write_all(plot.svg().as_bytes());
-    written.map_err(|error| Failure::writing(arguments.picture.display(), &error))?;
-    file.finish()
+    plot.drawing().write(&arguments.picture)
 }

@@ -1,17 +1,18 @@
 //! `itergnn eval`: how good a model is, at any size.
 
 use itergnn::{
-    nn::Device,
+    nn::controllers::SAFETY_CAP,
     tasks::{Task, TaskSpec},
     train::{
         TrainConfig,
-        evaluation::{EvalOptions, EvalReport, ModelPredictor, evaluate},
+        evaluation::{EvalOptions, EvalReport, ModelPredictor, Predictor, evaluate},
     },
 };
 
 use crate::{
     commands::{model, pacman, task, train::failure},
     failure::Failure,
+    memory,
     options::EvalArguments,
     output::{self, note, print, print_json},
     progress,
@@ -21,7 +22,8 @@ pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
     if let Some(done) = pacman::yardstick(arguments) {
         return done;
     }
-    let device = Device::flex();
+    let device = arguments.compute.start()?;
+    let limit = arguments.memory.map(memory::from_gib).transpose()?;
     let (model, card) = model::load(&arguments.model, &device)?;
     if card.task == Task::Pacman.name() {
         return pacman::evaluate(arguments, &model, &card);
@@ -35,18 +37,24 @@ pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
     }
     task::apply(&mut spec, &arguments.samples_of).map_err(Failure::bad_input)?;
     let options = EvalOptions {
+        engine: arguments.engine.engine,
+        memory: limit.unwrap_or(EvalOptions::default().memory),
         success: arguments.success,
         records: arguments.records,
         cap: arguments.max_iterations,
-        ..EvalOptions::default()
     };
     let predictor = ModelPredictor::new(&model, &device);
+    check_memory(&spec, &predictor, limit)?;
     let bar = progress::bar(arguments.count, "graphs");
     let mut tell = |progress: itergnn::train::evaluation::EvalProgress| bar.set_position(progress.judged);
     let report = evaluate(&predictor, &spec, arguments.count, arguments.seed, &options, &mut tell).map_err(failure)?;
     bar.finish_and_clear();
     if report.capped > 0 {
         note(&format!("itergnn: {} of {} graphs did not stop by themselves", report.capped, report.count));
+    }
+    if report.past_safety_cap > 0 {
+        let (past, count) = (report.past_safety_cap, report.count);
+        note(&format!("itergnn: {past} of {count} graphs took more than {SAFETY_CAP} iterations before they stopped"));
     }
     if arguments.json {
         print_json(&report)?;
@@ -61,6 +69,16 @@ pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
         None => Ok(()),
     }
 }
+
+/// Refuses samples that one prediction cannot hold in memory, before any is drawn.
+fn check_memory(spec: &TaskSpec, predictor: &ModelPredictor, limit: Option<u64>) -> Result<(), Failure> {
+    let elements = spec.sampler().map_err(Failure::bad_input)?.largest();
+    let bytes = predictor.bytes(elements, 0).saturating_add(SAMPLE_BYTES * elements as u64);
+    memory::check(&format!("a sample of up to {elements} nodes and edges"), bytes, limit)
+}
+
+/// Bytes of a sample for each of its nodes and edges: attributes, ends, offsets, and the same once more while it is drawn.
+const SAMPLE_BYTES: u64 = 64;
 
 /// The task as the model was trained on it.
 fn trained_on(training: &serde_json::Value) -> Option<TaskSpec> {
@@ -77,12 +95,13 @@ fn table(report: &EvalReport) -> String {
         ("accuracy", percent(report.accuracy)),
         ("mse", number(report.mse)),
     ];
-    let mut header = vec!["task", "size", "graphs", "nodes"];
+    let mut header = vec!["task", "size", "graphs", "nodes", "diameter"];
     let mut row = vec![
         report.task.to_string(),
         report.size.clone().unwrap_or_default(),
         report.count.to_string(),
         format!("{:.1}", report.nodes.mean),
+        format!("{}{:.1}", if report.diameter.exact { "" } else { ">= " }, report.diameter.mean),
     ];
     for (name, value) in measures {
         if let Some(value) = value {

@@ -50,7 +50,7 @@ pub(crate) fn train(arguments: &TrainArguments) -> Result<(), Failure> {
     let stop = stop_on_interrupt()?;
     let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
     let options = TrainOptions { start, stop: Arc::clone(&stop), ..TrainOptions::default() };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads.unwrap_or(0));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.compute.threads.unwrap_or(0));
     let pool = pool.build().map_err(Failure::failed)?;
     let mut rows = Vec::new();
     for offset in 0..arguments.seeds.unwrap_or(1) {

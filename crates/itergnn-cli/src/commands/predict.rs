@@ -5,7 +5,7 @@ use itergnn::{
         Graph,
         formats::{read_sample, read_tsp},
     },
-    nn::{Device, GraphTensors, Prediction, RunOptions},
+    nn::{GraphTensors, Prediction, RunOptions},
 };
 use serde::Serialize;
 
@@ -42,10 +42,10 @@ struct TraceRow {
 }
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
-    let device = Device::flex();
+    let device = arguments.compute.start()?;
     let (model, _) = model::load(&arguments.model, &device)?;
     let graph = read(arguments)?;
-    let mut options = RunOptions::inference();
+    let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     if let Some(cap) = arguments.max_iterations {
         options = options.with_cap(cap);
     }

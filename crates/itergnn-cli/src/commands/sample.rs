@@ -18,6 +18,9 @@ pub(crate) fn run(arguments: &SampleArguments) -> Result<(), Failure> {
     if let Some(available) = available.filter(|&available| count > available) {
         return Err(Failure::bad_input(format!("--count {count}: the data set has {available} graphs")));
     }
+    if arguments.threads == Some(0) {
+        return Err(Failure::bad_input("--threads 0: at least one is needed"));
+    }
     let threads = rayon::ThreadPoolBuilder::new().num_threads(arguments.threads.unwrap_or(0));
     let pool = threads.build().map_err(Failure::failed)?;
     pool.install(|| match &arguments.out {

@@ -7,7 +7,7 @@ use itergnn::{
         Attributes, EdgeWeights, Graph, generators,
         solvers::grid::{CellGrid, Connectivity},
     },
-    nn::{Device, RunOptions, store::ModelCard},
+    nn::{RunOptions, store::ModelCard},
     tasks::{
         TaskSpec,
         navigation::{NavigationSpec, mark_ends},
@@ -63,15 +63,24 @@ struct Found {
     predictions: usize,
 }
 
+/// What the user calls source and target; empty where it was not given.
+fn ends(arguments: &SolveArguments) -> (&str, &str) {
+    (arguments.from.as_deref().unwrap_or_default(), arguments.to.as_deref().unwrap_or_default())
+}
+
 pub(crate) fn run(arguments: &SolveArguments, image: &Path) -> Result<(), Failure> {
-    let device = Device::flex();
+    let device = arguments.compute.start()?;
     let (model, card) = model::load(&arguments.model, &device)?;
     let widths = (model.config().node_width(), model.config().edge_width(), model.config().output_width());
     if widths != (4, 1, 1) {
         return Err(Failure::bad_input("this model is not one of image navigation: see its card for the task"));
     }
     let map = HeightMap::read(image)?;
-    let (source, target) = (map.find("--from", &arguments.from)?, map.find("--to", &arguments.to)?);
+    let (from, to) = ends(arguments);
+    if from.is_empty() || to.is_empty() {
+        return Err(Failure::bad_input("give --from ROW,COL and --to ROW,COL"));
+    }
+    let (source, target) = (map.find("--from", from)?, map.find("--to", to)?);
     if let Some(picture) = &arguments.picture {
         map.check_picture(picture)?;
     }
@@ -102,7 +111,7 @@ pub(crate) fn run(arguments: &SolveArguments, image: &Path) -> Result<(), Failur
 fn about(image: &Path, arguments: &SolveArguments, failure: Failure) -> Failure {
     match failure {
         Failure::Failed(why) => {
-            let (from, to) = (&arguments.from, &arguments.to);
+            let (from, to) = ends(arguments);
             Failure::Failed(format!("{}: from {from} to {to}: {why}", image.display()))
         }
         failure => failure,
@@ -188,8 +197,8 @@ fn text(image: &Path, arguments: &SolveArguments, answer: &Answer) -> String {
     format!(
         "{}: {} to {}: length {} (predicted {:.3} after {} iterations){verdict}\n{}\n",
         image.display(),
-        arguments.from,
-        arguments.to,
+        ends(arguments).0,
+        ends(arguments).1,
         answer.length,
         answer.predicted_length,
         answer.iterations,

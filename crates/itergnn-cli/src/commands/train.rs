@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    io::IsTerminal,
     path::{Path, PathBuf},
     sync::{
         Arc,
@@ -10,12 +9,10 @@ use std::{
     },
 };
 
-use indicatif::ProgressBar;
 use itergnn::{
     tasks::TaskSpec,
     train::{
-        EpochRecord, ModelConfig, Observer, Outcome, Plan, RunDirectory, Start, Status, StepRecord, TrainConfig,
-        TrainError, TrainOptions, train, train_seeds,
+        ModelConfig, Outcome, RunDirectory, Start, Status, TrainConfig, TrainError, TrainOptions, train, train_seeds,
     },
 };
 use serde::{Serialize, de::DeserializeOwned};
@@ -24,25 +21,28 @@ use crate::{
     commands::{pacman, task},
     failure::Failure,
     options::TrainArguments,
-    output::{self, note, print, print_json},
-    progress,
+    output::{self, print, print_json},
+    training_view::Views,
 };
 
 pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+    let device = arguments.compute.start()?;
     if pacman::is_meant(arguments) {
         return pacman::train(arguments);
     }
     let config = configuration(arguments)?;
     let stop = stop_on_interrupt()?;
     let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
-    let options = TrainOptions { start, stop: Arc::clone(&stop), ..TrainOptions::default() };
+    let options = TrainOptions { device, start, stop: Arc::clone(&stop), ..TrainOptions::default() };
+    let views = Views::new();
     let seeds: Vec<u64> = (0..arguments.seeds.unwrap_or(1)).map(|offset| config.seed + offset).collect();
     let results = if arguments.seeds.is_some() {
-        let workers = arguments.threads.unwrap_or_else(rayon::current_num_threads);
-        let outcomes = train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, View::of_seed);
+        let workers = arguments.compute.threads.unwrap_or_else(rayon::current_num_threads);
+        let observe = |seed| views.of_seed(seed);
+        let outcomes = train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, observe);
         outcomes.map_err(failure)?.into_iter().map(|outcome| (outcome.seed, outcome.result)).collect()
     } else {
-        vec![(config.seed, train(&config, Some(&arguments.out), &options, &mut View::alone()))]
+        vec![(config.seed, train(&config, Some(&arguments.out), &options, &mut views.alone()))]
     };
     report(arguments, &results)?;
     // A seed that fails is in the table above; the exit code says so too.
@@ -58,8 +58,13 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
 
 /// What is wrong with settings or directories is the user's to mend; a run that diverges or a full disk is not.
 pub(crate) fn failure(error: TrainError) -> Failure {
-    match error {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match &error {
         TrainError::NotFinite { .. } | TrainError::Worker(_) => Failure::failed(error),
+        TrainError::Io { source, .. } if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) => {
+            let hint = "the last good checkpoint is kept; make room and go on with --resume";
+            Failure::failed(format!("{error}; {hint}"))
+        }
         _ => Failure::bad_input(error),
     }
 }
@@ -113,7 +118,39 @@ fn configuration(arguments: &TrainArguments) -> Result<TrainConfig, Failure> {
     config.batch_size = arguments.batch_size.unwrap_or(config.batch_size);
     config.optimiser.learning_rate = arguments.learning_rate.unwrap_or(config.optimiser.learning_rate);
     config.seed = arguments.seed.unwrap_or(config.seed);
+    config.engine = arguments.engine.unwrap_or(config.engine);
+    for setting in &arguments.set {
+        config = with_setting(&config, setting)?;
+    }
     config.resolved().map_err(failure)
+}
+
+/// The configuration with one field changed, written `a.b.c=value` with a TOML value; what is no TOML value is a string.
+fn with_setting(config: &TrainConfig, setting: &str) -> Result<TrainConfig, Failure> {
+    let bad = |why: String| Failure::bad_input(format!("--set {setting}: {why}"));
+    let (key, value) = setting.split_once('=').ok_or_else(|| bad("expected KEY=VALUE".to_owned()))?;
+    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
+    let value = parsed.ok().and_then(|mut table| table.remove("value")).unwrap_or(toml::Value::from(value));
+    let mut whole = toml::Table::try_from(config).map_err(|error| bad(error.to_string()))?;
+    let mut table = &mut whole;
+    let mut parts = key.trim().split('.').peekable();
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            table.insert(part.to_owned(), value);
+            break;
+        }
+        let inner = table.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new()));
+        table = inner.as_table_mut().ok_or_else(|| bad(format!("{part} is no table")))?;
+    }
+    let text = toml::to_string(&whole).map_err(|error| bad(error.to_string()))?;
+    // The line would be one of a file that the user never saw.
+    TrainConfig::from_toml(&text).map_err(|error| {
+        let message = error.to_string();
+        bad(message
+            .split_once(": line ")
+            .and_then(|(_, rest)| rest.split_once(": "))
+            .map_or(message.clone(), |(_, why)| why.to_owned()))
+    })
 }
 
 fn read_config(path: &Path) -> Result<TrainConfig, Failure> {
@@ -190,67 +227,25 @@ fn row(arguments: &TrainArguments, seed: u64, result: &Result<Outcome, TrainErro
     }
 }
 
-/// Shows a run: a bar on a terminal, a line an epoch elsewhere.
-pub(crate) struct View {
-    label: String,
-    bar: Option<ProgressBar>,
-    quiet: bool,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use itergnn::tasks::Task;
 
-impl View {
-    /// The only run.
-    pub(crate) fn alone() -> Self {
-        Self { label: String::new(), bar: None, quiet: false }
-    }
-
-    /// One of several runs side by side: lines only, since bars would overwrite each other.
-    fn of_seed(seed: u64) -> Self {
-        Self { label: format!("seed {seed}: "), bar: None, quiet: true }
-    }
-}
-
-impl Observer for View {
-    fn started(&mut self, plan: &Plan) {
-        if !self.quiet && std::io::stderr().is_terminal() {
-            let bar = progress::bar(plan.steps, "training");
-            bar.set_position(plan.steps_done);
-            self.bar = Some(bar);
-        } else {
-            note(&format!("{}{} parameters, {} steps", self.label, plan.parameters, plan.steps));
-        }
-    }
-
-    fn step(&mut self, record: &StepRecord) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(record.step);
-            bar.set_message(format!("loss {:.2e}, {:.1} iterations", record.loss, record.iterations));
-        }
-    }
-
-    fn epoch(&mut self, record: &EpochRecord) {
-        let lifted = &record.validation_lifted;
-        let measure = lifted.relative_loss.map(|loss| format!("relative loss {loss:.2e}"));
-        let measure = measure.or(lifted.accuracy.map(|share| format!("accuracy {share:.3}")));
-        let measure = measure.or(lifted.mse.map(|mse| format!("mse {mse:.2e}"))).unwrap_or_default();
-        let line = format!(
-            "{}epoch {}: training loss {:.3e}, validation {measure}, {:.1} iterations, {:.0} s",
-            self.label, record.epoch, record.train_loss, lifted.iterations, record.seconds
-        );
-        match &self.bar {
-            Some(bar) => bar.println(line),
-            None => note(&line),
-        }
-    }
-
-    fn note(&mut self, message: &str) {
-        note(&format!("itergnn: {}{message}", self.label));
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+    #[test]
+    fn any_setting_can_be_changed_by_its_name() {
+        let config = TrainConfig::new(TaskSpec::paper(Task::ShortestPath), ModelConfig::preset("max-plus"));
+        let set = |setting: &str| with_setting(&config, setting);
+        assert_eq!(set("epochs=7").unwrap().epochs, 7);
+        assert_eq!(set("model.max_plus.residual=true").unwrap().model.max_plus.residual, Some(true));
+        assert_eq!(set("model.name=path").unwrap().model.name, "path");
+        let schedule = set("optimiser.schedule={ kind = 'cosine', warm_up_steps = 3 }").unwrap().optimiser.schedule;
+        assert_eq!(schedule.factor(0, 10), 1.0 / 3.0);
+        for (setting, part) in
+            [("epochs", "KEY=VALUE"), ("epochs.x=1", "no table"), ("epoch=1", "epoch"), ("epochs=many", "many")]
+        {
+            let Err(Failure::BadInput(message)) = set(setting) else { panic!("{setting}") };
+            assert!(message.starts_with(&format!("--set {setting}: ")) && message.contains(part), "{message}");
         }
     }
 }

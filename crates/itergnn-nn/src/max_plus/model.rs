@@ -9,6 +9,7 @@ use super::inference::infer;
 use super::rule::Rule;
 use super::training::train_pass;
 use crate::controllers::{Mode, RunOptions};
+use crate::fused::Engine;
 use crate::{Error, GraphTensors, InitRng, ModelOutput};
 
 /// The max-plus zero of a finished model: finite, so that no weight times it is undefined, and beyond any sum of weights.
@@ -147,8 +148,11 @@ impl MaxPlusModel {
     /// double precision, and `hidden` holds only the channels that a prediction depends on.
     ///
     /// # Errors
-    /// None so far; the same type as the other models.
+    /// [`Error::Config`] if the fused engine is asked for: these models have an inference of their own.
     pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+        if options.engine == Engine::Fused {
+            return Err(Error::config("engine", "max-plus models have an engine of their own, not the fused one"));
+        }
         match options.mode {
             Mode::Training => Ok(train_pass(self, graph, options.cap.unwrap_or(self.config.training_cap))),
             Mode::Inference => Ok(infer(&Rule::read(self), graph, options)),

@@ -1,5 +1,7 @@
 //! What follows training: absent becomes minus infinity, terms that do nothing go, the head is fitted.
 
+use serde::{Deserialize, Serialize};
+
 use super::MaxPlusModel;
 use super::inference::{Ground, largest};
 use super::least_squares::least_squares;
@@ -17,7 +19,7 @@ const UNDEFINED: f64 = ABSENT / 1e6;
 const HEAD_PRICE: f64 = 1.1;
 
 /// What [`MaxPlusModel::finish`] did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refit {
     /// Root of the mean squared error of the training predictions before, with absent values at minus infinity.
     pub error_before: f64,
@@ -27,6 +29,8 @@ pub struct Refit {
     pub terms: Vec<usize>,
     /// Whether slopes were near whole numbers and became whole.
     pub snapped: bool,
+    /// Whether a soft stop became exactly "nothing changes any more".
+    pub settled_stop: bool,
 }
 
 /// Blended states of training graphs, and what should be predicted.
@@ -52,6 +56,7 @@ impl MaxPlusModel {
     /// 4. The weights of the heads are the least-squares fit.
     /// 5. If what a unit of distance adds is near a whole number for every wave, it becomes whole: proportional channels are merged, and gates go whose
     ///    removal changes neither error nor steps. Kept only if errors and steps on the samples do not grow.
+    /// 6. Otherwise, if the stop has learned to wait while anything changes, it becomes exactly that, under the same condition.
     ///
     /// # Errors
     /// [`Error::Graph`] if there is not one target for each number of each prediction.
@@ -77,7 +82,7 @@ impl MaxPlusModel {
         let heads = evidence.prune_heads(&pooled);
         let terms = read.iter().map(|row| row.iter().filter(|&&weight| weight > 0.0).count()).collect();
         if heads.is_empty() {
-            return Ok((model, Refit { error_before, error_after: None, terms, snapped: false }));
+            return Ok((model, Refit { error_before, error_after: None, terms, snapped: false, settled_stop: false }));
         }
         let kept: Vec<Vec<f64>> = heads.iter().map(|&head| pooled[head].clone()).collect();
         let fitted = evidence.fit(&kept);
@@ -90,7 +95,11 @@ impl MaxPlusModel {
         model.head = replaced(model.head, head);
         let whole = model.snapped(graph, targets);
         let snapped = whole.is_some();
-        Ok((whole.unwrap_or(model), Refit { error_before, error_after, terms, snapped }))
+        let model = whole.unwrap_or(model);
+        let waiting = if snapped { None } else { model.with_settled_stop(graph, targets) };
+        let settled_stop = waiting.is_some();
+        let refit = Refit { error_before, error_after, terms, snapped, settled_stop };
+        Ok((waiting.unwrap_or(model), refit))
     }
 }
 

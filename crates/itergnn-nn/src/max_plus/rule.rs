@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::gate::GateRule;
-use super::model::{FLOOR, MaxPlusModel, host};
+use super::model::{ABSENT, FLOOR, MaxPlusModel, host};
 use crate::{GraphTensors, ReadoutKind};
 
 /// A graph is done when no more than this probability is left.
@@ -44,23 +44,27 @@ impl Rule {
     /// The rule of a model, with the channels that matter.
     pub(super) fn read(model: &MaxPlusModel) -> Self {
         let whole = Self::whole(model);
-        if whole.changed != 0.0 {
-            // Whether anything changed is a question about all channels.
-            return whole;
-        }
-        let used = |rows: &[f64], weights: &[f64], channel: usize| {
-            let width = weights.len() / (rows.len() / whole.channels);
-            rows.chunks_exact(whole.channels)
+        // Whether anything changed is a question about all channels that ever do.
+        let waits = whole.changed != 0.0;
+        let counts = |&channel: &usize| if waits { !whole.is_silent(channel) } else { whole.is_read(channel) };
+        let kept: Vec<usize> = (0..whole.channels).filter(counts).collect();
+        whole.keep(&kept)
+    }
+
+    /// Whether the prediction or the stop depends on what a channel holds.
+    pub(super) fn is_read(&self, channel: usize) -> bool {
+        let used = |rows: &[f64], weights: &[f64]| {
+            let width = weights.len() / (rows.len() / self.channels);
+            rows.chunks_exact(self.channels)
                 .zip(weights.chunks_exact(width))
                 .any(|(row, weights)| row[channel] > 0.0 && weights.iter().any(|&weight| weight != 0.0))
         };
-        let kept: Vec<usize> = (0..whole.channels)
-            .filter(|&channel| {
-                used(&whole.read, &whole.head, channel)
-                    || used(&whole.confidence_read, &whole.confidence_weight, channel)
-            })
-            .collect();
-        whole.keep(&kept)
+        used(&self.read, &self.head) || used(&self.confidence_read, &self.confidence_weight)
+    }
+
+    /// Whether a channel starts nowhere: then it never changes.
+    fn is_silent(&self, channel: usize) -> bool {
+        self.start.chunks_exact(self.channels).all(|class| class[channel] <= ABSENT / 2.0)
     }
 
     /// The rule of a model with all its channels.

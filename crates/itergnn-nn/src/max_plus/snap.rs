@@ -126,7 +126,7 @@ impl MaxPlusModel {
     /// A model that does what the groups say and nothing else; `None` if it would never stop.
     fn rebuilt(&self, groups: &[Group]) -> Option<Self> {
         let (config, channels, classes) = (&self.config, self.config.channels, self.config.node_width);
-        let waits = config.residual && host(&self.confidence_changed)[0] > host(&self.confidence_bias)[0];
+        let waits = self.waits();
         if !waits && !groups.iter().any(|group| group.stop) {
             return None;
         }
@@ -166,7 +166,42 @@ impl MaxPlusModel {
         // Halfway between what stops and what does not; the gain of 100 makes both exact.
         model.confidence_bias = replaced(model.confidence_bias, vec![0.5]);
         model.confidence_changed = replaced(model.confidence_changed, vec![f64::from(u8::from(waits))]);
-        Some(model)
+        Some(model.silenced())
+    }
+
+    /// The model with a stop that is exactly "nothing changes any more", if it has learned to wait for that; `None` if it has not, or if that would
+    /// do worse on the samples.
+    ///
+    /// A learned stop is often soft: nothing is paid for a confidence of .5 once the state has settled, and 24 more steps follow in which nothing happens.
+    pub(super) fn with_settled_stop(&self, graph: &GraphTensors, targets: &[f64]) -> Option<Self> {
+        if self.config.readout == ReadoutKind::Node || self.config.output_width != 1 || !self.waits() {
+            return None;
+        }
+        let mut model = self.clone();
+        model.confidence_read =
+            replaced(model.confidence_read, vec![0.0; self.config.confidence_heads * self.config.channels]);
+        model.confidence_bias = replaced(model.confidence_bias, vec![0.5]);
+        model.confidence_changed = replaced(model.confidence_changed, vec![1.0]);
+        let model = model.silenced();
+        let slack = ROUNDING * targets.iter().map(|target| target.abs()).sum::<f64>() / targets.len().max(1) as f64;
+        let (before, after) = (self.judge(graph, targets), model.judge(graph, targets));
+        after.is_no_worse_than(Judged { worst: before.worst + slack, ..before }).then_some(model)
+    }
+
+    /// Whether the confidence falls below one half while anything changes, whatever else it sees.
+    fn waits(&self) -> bool {
+        self.config.residual && host(&self.confidence_changed)[0] > host(&self.confidence_bias)[0]
+    }
+
+    /// The model with channels that no prediction and no stop reads absent everywhere, so that they never change and cost nothing.
+    fn silenced(mut self) -> Self {
+        let (rule, channels, classes) = (Rule::whole(&self), self.config.channels, self.config.node_width);
+        let mut absent = host(&self.absent);
+        for channel in (0..channels).filter(|&channel| !rule.is_read(channel)) {
+            absent[channel * classes..(channel + 1) * classes].fill(1.0);
+        }
+        self.absent = replaced(self.absent, absent);
+        self
     }
 
     fn judge(&self, graph: &GraphTensors, targets: &[f64]) -> Judged {

@@ -38,6 +38,7 @@ pub(super) fn finish(model: WaveModel, graph: &GraphTensors, targets: &[f64]) ->
         error_after: Some(fitted.error),
         terms: fitted.tree.maps.iter().map(terms).collect(),
         snapped: fitted.start == straight,
+        settled_stop: false,
     };
     let (_, gain) = model.stage();
     let mut model = model.with_stage(true, gain);

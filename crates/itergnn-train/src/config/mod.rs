@@ -4,6 +4,7 @@
 //! refused, and what makes no sense is answered with one line that names the field.
 
 mod loss_kind;
+mod max_plus;
 mod measure;
 mod model;
 mod optimiser;
@@ -12,6 +13,7 @@ mod task_shape;
 mod train;
 
 pub use loss_kind::LossKind;
+pub use max_plus::MaxPlusChanges;
 pub use measure::{Cap, Measure, SelectionConfig};
 pub use model::ModelConfig;
 pub use optimiser::OptimiserConfig;

@@ -6,13 +6,13 @@ use itergnn_nn::{GnnConfig, GraphModelConfig, LayerKind, Prior, ReadoutKind, pre
 use itergnn_tasks::Task;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-use super::TaskShape;
+use super::{MaxPlusChanges, TaskShape};
 use crate::TrainError;
 
 /// A preset and what is different about it.
 ///
 /// `iter-homo-path` with a change to layer, aggregation, prior, blocks, readout or controller is `iter-homo-path-settle` with that change, since max-plus models
-/// have none of these; their channels are the hidden width. On graphs that are not trees they see whether anything changed, travel both ways and pay nothing for steps.
+/// have none of these; their channels are the hidden width, and `max_plus` changes the rest.
 ///
 /// On component counting, Newton's balls and regular graphs `iter-homo-path` is `waves`; there too a change leads to `iter-homo-path-settle`, and channels are the hidden width.
 ///
@@ -54,6 +54,9 @@ pub struct ModelConfig {
     /// The controller of every block: a name, or a table with its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "controller")]
     pub controller: Option<ControllerConfig>,
+    /// Settings of a max-plus model.
+    #[serde(default, skip_serializing_if = "MaxPlusChanges::is_empty")]
+    pub max_plus: MaxPlusChanges,
 }
 
 /// Reads `"iter"` like `{ kind = "iter" }`.
@@ -77,6 +80,7 @@ impl ModelConfig {
             blocks: None,
             readout: None,
             controller: None,
+            max_plus: MaxPlusChanges::default(),
         }
     }
 
@@ -94,7 +98,11 @@ impl ModelConfig {
                 widths.output_width *= 2;
             }
         }
-        let config = match preset(self.preset_name(shape.task), &widths)? {
+        let config = preset(self.preset_name(shape.task), &widths)?;
+        if !self.max_plus.is_empty() && !matches!(config, GnnConfig::MaxPlus(_)) {
+            return Err(TrainError::config("model.max_plus", format!("`{}` does not take it", self.name)));
+        }
+        let config = match config {
             GnnConfig::Graph(config) => GnnConfig::Graph(self.change(config, shape.task)),
             GnnConfig::Grid(_) => {
                 let why = format!("`{}` takes images, and the samples are graphs", self.name);
@@ -117,11 +125,7 @@ impl ModelConfig {
             GnnConfig::MaxPlus(mut config) => {
                 self.refuse_blocks(shape)?;
                 config.channels = self.hidden_width.unwrap_or(config.channels);
-                if !shape.trees {
-                    // A later path may be shorter, so the model must be able to wait for it, free of charge; and edges may lead one way only.
-                    (config.residual, config.both_ways, config.ponder) = (true, true, 0.0);
-                }
-                GnnConfig::MaxPlus(config)
+                GnnConfig::MaxPlus(self.max_plus.apply(config, shape))
             }
             GnnConfig::Waves(mut config) => {
                 self.refuse_block_changes()?;

@@ -1,6 +1,7 @@
 //! Everything a training run depends on.
 
 use itergnn_nn::GnnConfig;
+use itergnn_nn::fused::Engine;
 use itergnn_tasks::{SizeRange, Split, TaskSpec};
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,9 @@ pub struct TrainConfig {
     /// Steps between records of the loss; 0 for none.
     #[serde(default = "default_log_every")]
     pub log_every: u64,
+    /// Which engine runs the blocks. Engines agree to rounding, not to the bit, so it belongs to the run.
+    #[serde(default, skip_serializing_if = "is_auto")]
+    pub engine: Engine,
     /// The task, at training sizes.
     pub task: TaskSpec,
     /// The model.
@@ -108,6 +112,10 @@ fn default_batch_size() -> usize {
     32
 }
 
+fn is_auto(engine: &Engine) -> bool {
+    *engine == Engine::Auto
+}
+
 fn default_log_every() -> u64 {
     50
 }
@@ -124,6 +132,7 @@ impl TrainConfig {
             batch_size: default_batch_size(),
             loss: None,
             log_every: default_log_every(),
+            engine: Engine::Auto,
             task,
             model,
             data: DataConfig::default(),

@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
+use itergnn_graph::solvers::diameter::{self, HopDiameter};
 use itergnn_nn::controllers::RunOptions;
 use itergnn_tasks::{Sample, Samples, Split, Task, TaskError, TaskSpec};
+use rayon::prelude::*;
 
 use super::batching::predict_all;
 use super::judge::{judge, rows_with_target};
@@ -13,6 +15,9 @@ use crate::config::task_sizes;
 
 /// Samples of an evaluation that are in memory at a time, in nodes and edges.
 const HELD_ELEMENTS: usize = 1 << 24;
+
+/// Edges that a search for one graph's diameter may look at; beyond it the diameter is a lower bound. Enough for any tree and for what the paper tests on.
+const DIAMETER_BUDGET: u64 = 20_000_000;
 
 /// Most samples in memory at a time: enough to fill every batch of a round of walks.
 const HELD_SAMPLES: usize = 512;
@@ -54,17 +59,20 @@ pub fn evaluate(
         let (what, why) = ("success rate".to_owned(), "is for tasks with a path to find".to_owned());
         return Err(TrainError::Task(TaskError::Setting { task: spec.task(), what, why }));
     }
-    let mut run_options = RunOptions::inference();
+    let mut run_options = RunOptions::inference().with_engine(options.engine);
     run_options.cap = options.cap;
     let held = (HELD_ELEMENTS / sampler.largest().max(1)).clamp(1, HELD_SAMPLES);
     let mut stream = Samples::new(&*sampler, Split::Test.seed(seed), 0..count);
     let mut records: Vec<SampleRecord> = Vec::new();
+    let mut diameters: Vec<HopDiameter> = Vec::new();
     loop {
         let samples = stream.by_ref().take(held).collect::<Result<Vec<_>, TaskError>>()?;
         if samples.is_empty() {
             break;
         }
         let first = records.len();
+        let measure = |sample: &Sample| diameter::hop_diameter(&sample.graph, DIAMETER_BUDGET);
+        diameters.par_extend(samples.par_iter().map(measure));
         records.extend(predict_and_judge(predictor, &samples, first as u64, &run_options, options.memory)?);
         if options.success {
             let judged = first as u64;
@@ -77,7 +85,7 @@ pub fn evaluate(
         progress(EvalProgress { judged: records.len() as u64, walking: 0, total: count });
     }
     let size = task_sizes(spec).map(|size| size.to_string());
-    let mut report = EvalReport::new(spec, size, seed, records, start.elapsed().as_secs_f64());
+    let mut report = EvalReport::new(spec, size, seed, records, &diameters, start.elapsed().as_secs_f64());
     if !options.records {
         report.samples = Vec::new();
     }

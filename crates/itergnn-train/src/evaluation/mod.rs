@@ -16,5 +16,5 @@ pub(crate) use evaluate::predict_and_judge;
 pub use judge::judge;
 pub use options::{EvalOptions, EvalProgress};
 pub use predictor::{ModelPredictor, Predicted, Predictor};
-pub use report::{EvalReport, IterationSummary, NodeSummary, Overflow, SampleRecord};
+pub use report::{DiameterSummary, EvalReport, IterationSummary, NodeSummary, Overflow, SampleRecord};
 pub use walks::walk_successes;

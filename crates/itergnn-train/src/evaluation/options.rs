@@ -1,5 +1,7 @@
 //! How to evaluate.
 
+use itergnn_nn::fused::Engine;
+
 /// Settings of an evaluation that do not belong to the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EvalOptions {
@@ -9,13 +11,15 @@ pub struct EvalOptions {
     pub records: bool,
     /// Most iterations of a loop; `None` leaves only the safety cap, which is reported when it is reached.
     pub cap: Option<usize>,
+    /// Which engine runs the blocks.
+    pub engine: Engine,
     /// Memory that batches may take together, in bytes.
     pub memory: u64,
 }
 
 impl Default for EvalOptions {
     fn default() -> Self {
-        Self { success: false, records: false, cap: None, memory: 1 << 29 }
+        Self { success: false, records: false, cap: None, engine: Engine::Auto, memory: 1 << 29 }
     }
 }
 

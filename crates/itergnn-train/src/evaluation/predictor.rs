@@ -60,6 +60,12 @@ pub struct ModelPredictor {
 /// Numbers of the hidden width that a step of the plain path holds for every node and edge: inputs, both layers of a message, old and new states.
 const ROWS_AN_ELEMENT: u64 = 8;
 
+/// Attributes, classes, offsets and marks of a node of a max-plus model.
+const MAX_PLUS_NODE_BYTES: u64 = 64;
+
+/// Ends, weight and attribute of an edge of a max-plus model, along and against, and in the batch.
+const MAX_PLUS_EDGE_BYTES: u64 = 64;
+
 impl ModelPredictor {
     /// A predictor with a copy of the model.
     pub fn new(model: &GnnModel, device: &Device) -> Self {
@@ -100,6 +106,11 @@ impl Predictor for ModelPredictor {
     }
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
+        if matches!(self.model.config(), GnnConfig::MaxPlus(_)) {
+            // States, their mean and what is sent, in double precision; ends and weights both ways.
+            let states = 3 * self.hidden_width as u64 * size_of::<f64>() as u64;
+            return nodes as u64 * (states + MAX_PLUS_NODE_BYTES) + edges as u64 * MAX_PLUS_EDGE_BYTES;
+        }
         (nodes as u64 + edges as u64) * ROWS_AN_ELEMENT * self.hidden_width as u64 * size_of::<f32>() as u64
     }
 }

@@ -1,5 +1,7 @@
 //! What an evaluation found.
 
+use itergnn_graph::solvers::diameter::HopDiameter;
+use itergnn_nn::controllers::SAFETY_CAP;
 use itergnn_tasks::{Score, Scores, Task, TaskSpec};
 use serde::{Deserialize, Serialize};
 
@@ -29,10 +31,15 @@ pub struct EvalReport {
     pub iterations: IterationSummary,
     /// Nodes a graph.
     pub nodes: NodeSummary,
+    /// Hop diameter a graph.
+    pub diameter: DiameterSummary,
     /// Wall time, drawing of the samples included.
     pub seconds: f64,
     /// Graphs whose loop was ended by a cap: their predictions are not the model's own last word.
     pub capped: u64,
+    /// Graphs that stopped by themselves, but later than the safety cap of other models ([`SAFETY_CAP`]): max-plus models settle after at most as many steps as a graph has
+    /// nodes and may go that far.
+    pub past_safety_cap: u64,
     /// Predictions that are no finite numbers.
     pub not_finite: u64,
     /// The first sample with a value that overflowed, and at which iteration.
@@ -73,6 +80,15 @@ pub struct Overflow {
     pub iteration: usize,
 }
 
+/// Hop diameters of the graphs of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct DiameterSummary {
+    /// Their mean.
+    pub mean: f64,
+    /// Whether all of them are exact; if not, some are lower bounds, since the search would have taken too long.
+    pub exact: bool,
+}
+
 /// What became of one sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SampleRecord {
@@ -104,6 +120,7 @@ impl EvalReport {
         size: Option<String>,
         seed: u64,
         samples: Vec<SampleRecord>,
+        diameters: &[HopDiameter],
         seconds: f64,
     ) -> Self {
         let scores: Vec<Score> = samples.iter().map(|sample| sample.score).collect();
@@ -126,8 +143,14 @@ impl EvalReport {
                 max: samples.iter().map(|sample| sample.iterations).max().unwrap_or(0),
             },
             nodes: NodeSummary { mean: total(|sample| sample.nodes) / over },
+            diameter: DiameterSummary {
+                mean: diameters.iter().map(|diameter| f64::from(diameter.lower)).sum::<f64>() / over,
+                exact: diameters.iter().all(HopDiameter::is_exact),
+            },
             seconds,
             capped: samples.iter().filter(|sample| sample.capped).count() as u64,
+            past_safety_cap: samples.iter().filter(|sample| !sample.capped && sample.iterations > SAFETY_CAP).count()
+                as u64,
             not_finite: samples.iter().filter(finite).count() as u64,
             overflow: samples
                 .iter()

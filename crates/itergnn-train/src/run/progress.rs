@@ -1,5 +1,6 @@
 //! How far a run has come.
 
+use itergnn_nn::max_plus::Refit;
 use serde::{Deserialize, Serialize};
 
 use crate::learning::StepReport;
@@ -25,6 +26,9 @@ pub struct Progress {
     pub seconds: f64,
     /// Whether the run has come to its end.
     pub finished: bool,
+    /// What finishing the model did, for models whose training ends with that.
+    #[serde(default)]
+    pub refit: Option<Refit>,
 }
 
 impl Default for Progress {
@@ -38,6 +42,7 @@ impl Default for Progress {
             stale_epochs: 0,
             seconds: 0.0,
             finished: false,
+            refit: None,
         }
     }
 }

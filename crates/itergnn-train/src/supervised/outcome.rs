@@ -1,6 +1,7 @@
 //! How a run ended.
 
 use itergnn_nn::GnnModel;
+use itergnn_nn::max_plus::Refit;
 use serde::{Deserialize, Serialize};
 
 use crate::records::EpochRecord;
@@ -33,4 +34,6 @@ pub struct Outcome {
     pub last_epoch: Option<EpochRecord>,
     /// Seconds of training over all starts.
     pub seconds: f64,
+    /// What finishing the model did, for models whose training ends with that.
+    pub refit: Option<Refit>,
 }

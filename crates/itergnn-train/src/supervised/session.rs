@@ -89,7 +89,8 @@ impl<'a> Session<'a> {
         let model = config.model_config()?;
         let (files, checkpoint) = RunFiles::open(directory, &config, options.start, observer)?;
         files.note_start(&model, &options.device)?;
-        let learner = Learner::new(&model, config.loss_kind(), &config.optimiser, config.seed, &options.device)?;
+        let learner = Learner::new(&model, config.loss_kind(), &config.optimiser, config.seed, &options.device)?
+            .with_engine(config.engine);
         let clock = Clock { start: Instant::now(), seconds_before: 0.0, samples: 0 };
         let mut session = Self {
             config,
@@ -167,7 +168,8 @@ impl<'a> Session<'a> {
     fn finish_model(&mut self, source: &SampleSource) -> Result<(), TrainError> {
         let count = source.count().min(FINISHING_SAMPLES) as u32;
         let samples = source.batch(&(0..count).collect::<Vec<_>>())?;
-        self.learner.finish(&samples).map(drop)
+        self.progress.refit = self.learner.finish(&samples)?;
+        Ok(())
     }
 
     /// Takes the steps that are left of the epoch; false if the run was asked to stop before its end.
@@ -281,7 +283,7 @@ impl<'a> Session<'a> {
             name: self.config.model.name.clone(),
             task: self.config.task.task().name().to_owned(),
             seed: self.config.seed,
-            training: serde_json::json!({ "config": self.config, "best": best, "itergnn": env!("CARGO_PKG_VERSION") }),
+            training: serde_json::json!({ "config": self.config, "best": best, "refit": self.progress.refit, "itergnn": env!("CARGO_PKG_VERSION") }),
         }
     }
 
@@ -314,6 +316,7 @@ impl<'a> Session<'a> {
             model: self.best.clone().unwrap_or_else(|| self.learner.model()),
             last_epoch: self.last_epoch.clone(),
             seconds: self.progress.seconds,
+            refit: self.progress.refit.clone(),
         };
         let value = best.map(|best| best.value).filter(|value| value.is_finite());
         self.files.write_result(&serde_json::json!({
@@ -323,6 +326,7 @@ impl<'a> Session<'a> {
             "measure": self.config.measure(),
             "value": value,
             "seconds": outcome.seconds,
+            "refit": outcome.refit,
         }))?;
         Ok(outcome)
     }

@@ -2,6 +2,7 @@
 
 use burn::tensor::Device;
 use itergnn_nn::controllers::RunOptions;
+use itergnn_nn::fused::Engine;
 use itergnn_nn::{GnnConfig, GnnModel};
 use itergnn_tasks::{Sample, Score, Scores, Split};
 
@@ -24,6 +25,7 @@ pub struct Validator {
     lifted_cap: usize,
     measure: Measure,
     cap: Cap,
+    engine: Engine,
 }
 
 /// Both validations of a model.
@@ -51,6 +53,7 @@ impl Validator {
             lifted_cap: config.selection.lifted_cap,
             measure: config.measure(),
             cap: config.selection.cap,
+            engine: config.engine,
         })
     }
 
@@ -66,8 +69,9 @@ impl Validator {
             // Waves settle in training too.
             GnnConfig::Waves(_) => RunOptions::inference(),
             GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => RunOptions::inference(),
-        };
-        let lifted_options = RunOptions::inference().with_cap(self.lifted_cap);
+        }
+        .with_engine(self.engine);
+        let lifted_options = RunOptions::inference().with_cap(self.lifted_cap).with_engine(self.engine);
         let memory = EvalOptions::default().memory;
         let (mut training, mut lifted) = (Tally::default(), Tally::default());
         let count = self.source.count() as u32;

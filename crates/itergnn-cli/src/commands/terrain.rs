@@ -1,0 +1,83 @@
+//! A user's graph, as it is searched for paths.
+
+use itergnn::{
+    graph::{
+        Attributes, EdgeWeights, Graph,
+        formats::{GraphFile, ReadOptions, read_graph},
+        solvers::{bfs, components},
+    },
+    tasks::shortest_path::mark_ends,
+};
+use serde_json::Value;
+
+use crate::{commands::exact, failure::Failure, options::SolveArguments, output::note};
+
+/// A graph from a file, whole or its largest component, and what a model sees of it.
+pub(crate) struct Terrain {
+    pub(crate) file: GraphFile,
+    /// With the weight as the only edge attribute.
+    pub(crate) graph: Graph,
+    pub(crate) weights: EdgeWeights,
+    /// The file's node of each node; `None` if they are the same.
+    kept: Option<Vec<u32>>,
+    /// The size of the one-hot marks: the mean weight, as in training, where weights around 1 go with marks of 1.
+    scale: f32,
+}
+
+impl Terrain {
+    /// Reads the graph that the arguments name.
+    pub(crate) fn read(arguments: &SolveArguments) -> Result<Self, Failure> {
+        let options = ReadOptions { directed: arguments.directed.then_some(true), ..ReadOptions::default() };
+        let graph = arguments.graph.as_ref();
+        let graph = graph.ok_or_else(|| Failure::bad_input("give a graph with --graph or a map with --image"))?;
+        let file = read_graph(graph, &options).map_err(Failure::bad_input)?;
+        for warning in &file.warnings {
+            note(&format!("itergnn: {}: {warning}", file.file));
+        }
+        let kept = arguments.largest_component.then(|| components::largest(&file.graph));
+        let part = kept.as_ref().map(|nodes| file.graph.induced(nodes)).transpose().map_err(Failure::bad_input)?;
+        let graph = part.unwrap_or_else(|| file.graph.clone());
+        let weights = EdgeWeights::from_attribute(&graph, 0).map_err(Failure::bad_input)?;
+        let mean = weights.as_slice().iter().sum::<f64>() / weights.as_slice().len().max(1) as f64;
+        let mut original = vec![0.0; weights.as_slice().len()];
+        for (&edge, &weight) in graph.original_edges().iter().zip(weights.as_slice()) {
+            original[edge as usize] = weight as f32;
+        }
+        let graph = graph.with_edge_attributes(Attributes::new(1, original)).map_err(Failure::bad_input)?;
+        Ok(Self { file, graph, weights, kept, scale: if mean > 0.0 { mean as f32 } else { 1.0 } })
+    }
+
+    /// The node that the user calls `name`.
+    pub(crate) fn find(&self, flag: &str, name: &str) -> Result<u32, Failure> {
+        let node = self.file.find_node(name).map_err(Failure::bad_input)?;
+        let Some(kept) = &self.kept else { return Ok(node) };
+        kept.binary_search(&node).map(|place| place as u32).map_err(|_| {
+            let (inside, all) = (kept.len(), self.file.graph.nodes());
+            Failure::bad_input(format!(
+                "{}: {flag} {name}: not in the largest component ({inside} of {all} nodes); leave --largest-component out to search the whole graph",
+                self.file.file
+            ))
+        })
+    }
+
+    /// What the file calls a node.
+    pub(crate) fn name(&self, node: u32) -> Value {
+        exact::name(&self.file, self.in_file(node))
+    }
+
+    /// The file's number of a node.
+    pub(crate) fn in_file(&self, node: u32) -> u32 {
+        self.kept.as_ref().map_or(node, |kept| kept[node as usize])
+    }
+
+    /// Whether there is any path; says nothing about its length.
+    pub(crate) fn is_joined(&self, source: u32, target: u32) -> Result<bool, Failure> {
+        let hops = bfs::hops_to(&self.graph, target).map_err(Failure::bad_input)?;
+        Ok(hops[source as usize] != bfs::UNREACHED)
+    }
+
+    /// The graph as a model sees it for two ends.
+    pub(crate) fn marked(&self, source: u32, target: u32) -> Result<Graph, Failure> {
+        mark_ends(self.graph.clone(), source, target, self.scale).map_err(Failure::bad_input)
+    }
+}

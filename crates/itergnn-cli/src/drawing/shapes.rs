@@ -1,0 +1,89 @@
+//! What a picture is made of.
+
+use std::{io::Write, path::Path};
+
+use crate::{failure::Failure, output::AtomicFile};
+
+/// Red, green and blue.
+pub(crate) type Color = [u8; 3];
+
+/// Where a text stands relative to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A shape; lengths in pixels of the SVG, from the top left corner.
+#[derive(Debug, Clone)]
+pub(crate) enum Shape {
+    Rectangle {
+        at: (f64, f64),
+        size: (f64, f64),
+        fill: Color,
+    },
+    Line {
+        points: Vec<(f64, f64)>,
+        color: Color,
+        width: f64,
+    },
+    Dot {
+        at: (f64, f64),
+        radius: f64,
+        fill: Color,
+        opacity: f64,
+    },
+    /// A line of text on its baseline; `upwards` is turned to the left by a right angle.
+    Text {
+        at: (f64, f64),
+        content: String,
+        size: f64,
+        color: Color,
+        anchor: Anchor,
+        upwards: bool,
+    },
+}
+
+/// A picture on white.
+#[derive(Debug, Clone)]
+pub(crate) struct Drawing {
+    pub(crate) width: f64,
+    pub(crate) height: f64,
+    /// From back to front.
+    pub(crate) shapes: Vec<Shape>,
+}
+
+impl Drawing {
+    /// Writes the picture; the extension says as what.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Failure> {
+        let bytes = match Kind::of(path)? {
+            Kind::Svg => self.svg().into_bytes(),
+            Kind::Png => self.png().map_err(Failure::failed)?,
+        };
+        let mut file = AtomicFile::create(path)?;
+        file.write_all(&bytes).map_err(|error| Failure::writing(path.display(), &error))?;
+        file.finish()
+    }
+
+    /// Refuses a file name whose extension is no picture, before any work is done for it.
+    pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
+        Kind::of(path).map(drop)
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Svg,
+    Png,
+}
+
+impl Kind {
+    fn of(path: &Path) -> Result<Self, Failure> {
+        match path.extension().and_then(|extension| extension.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("svg") => Ok(Self::Svg),
+            Some("png") => Ok(Self::Png),
+            _ => Err(Failure::bad_input(format!("{}: a picture is a .svg or a .png file", path.display()))),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Device, engine and threads, and what an evaluation says about caps and diameters, with the real binary.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Output},
+};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn itergnn(folder: &Path, line: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
+}
+
+fn json(folder: &Path, line: &[&str]) -> Value {
+    let output = itergnn(folder, line);
+    assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
+}
+
+fn model() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/shortest-path-lobster.safetensors")
+}
+
+/// Plain and fused sum in another order, in f32, over some tens of iterations.
+const ROUNDING: f64 = 1e-4;
+
+const SMALL: [&str; 14] = [
+    "train",
+    "shortest-path",
+    "--model",
+    "iter-homo-path-settle",
+    "--size",
+    "4..9",
+    "--samples",
+    "64",
+    "--validation",
+    "8",
+    "--hidden",
+    "8",
+    "--epochs",
+    "1",
+];
+
+#[test]
+fn engines_agree_in_training_evaluation_and_prediction() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path();
+    for engine in ["plain", "fused"] {
+        itergnn(path, &[&SMALL[..], &["--engine", engine, "--out", engine]].concat());
+        let config = fs::read_to_string(path.join(engine).join("config.toml")).expect("the run has a configuration");
+        assert!(config.contains(&format!("engine = \"{engine}\"")), "{config}");
+    }
+    let line = ["--size", "12", "--count", "4", "--max-iterations", "40", "--json", "--engine"];
+    let loss = |run: &str, engine: &str| {
+        let report = json(path, &[&["eval", run], &line[..], &[engine]].concat());
+        report["relative_loss"].as_f64().expect("a number")
+    };
+    let expected = loss("plain", "plain");
+    for (run, engine) in [("plain", "fused"), ("fused", "plain"), ("fused", "auto")] {
+        let found = loss(run, engine);
+        assert!((found - expected).abs() <= ROUNDING * expected, "{run} {engine}: {found} for {expected}");
+    }
+    itergnn(path, &["sample", "shortest-path", "--size", "9", "--count", "1", "--out", "graph.json"]);
+    let predict = |engine| {
+        let line =
+            ["predict", "plain", "--graph", "graph.json", "--max-iterations", "40", "--json", "--engine", engine];
+        json(path, &line)["prediction"][0].as_f64().expect("a number")
+    };
+    assert!((predict("plain") - predict("fused")).abs() <= ROUNDING * predict("plain").abs());
+}
+
+#[test]
+fn what_there_is_not_is_refused() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path();
+    let model = model();
+    let model = model.to_str().expect("UTF-8");
+    let eval = ["eval", model, "--count", "1"];
+    for (line, part) in [
+        ([&eval[..], &["--device", "cuda"]].concat(), "--device cuda"),
+        ([&eval[..], &["--device", "tpu"]].concat(), "tpu"),
+        ([&eval[..], &["--engine", "warp"]].concat(), "warp"),
+        ([&eval[..], &["--engine", "fused"]].concat(), "max-plus"),
+        ([&eval[..], &["--threads", "0"]].concat(), "--threads 0"),
+        ([&SMALL[..], &["--device", "cuda", "--out", "x"]].concat(), "--device cuda"),
+        ([&SMALL[..], &["--set", "epochs", "--out", "x"]].concat(), "--set epochs"),
+        ([&SMALL[..], &["--set", "model.max_plus.residual=true", "--out", "x"]].concat(), "model.max_plus"),
+        (vec!["demo", "--picture", "x.gif"], "x.gif"),
+        (vec!["bench", "--device", "cuda"], "--device cuda"),
+        (vec!["solve", model, "--device", "cuda", "--graph", "x.gr", "--pairs", "1"], "--device cuda"),
+        (vec!["predict", model, "--device", "cuda", "--graph", "x.json"], "--device cuda"),
+    ] {
+        let output = itergnn(path, &line);
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line:?}: {message}");
+        assert!(message.contains(part), "{line:?}: {message:?} does not say {part:?}");
+        assert!(!path.join("x").exists(), "{line:?} left something behind");
+    }
+}
+
+#[test]
+fn threads_do_not_change_an_evaluation() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let model = model();
+    let report = |threads| {
+        let line = ["eval", model.to_str().expect("UTF-8"), "--size", "60", "--count", "9", "--success", "--records"];
+        let mut report = json(folder.path(), &[&line[..], &["--json", "--threads", threads]].concat());
+        report["seconds"] = Value::Null;
+        report
+    };
+    assert_eq!(report("1"), report("3"));
+}
+
+#[test]
+fn an_evaluation_says_the_diameter_and_what_went_past_the_safety_cap() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let model = model();
+    let line = [
+        "eval",
+        model.to_str().expect("UTF-8"),
+        "--generator",
+        "line",
+        "--json",
+        "--records",
+        "--count",
+        "2",
+        "--seed",
+        "1",
+    ];
+    let report = json(folder.path(), &[&line[..], &["--size", "100"]].concat());
+    assert_eq!(report["diameter"], json!({ "mean": 99.0, "exact": true }));
+    assert_eq!((&report["past_safety_cap"], &report["capped"]), (&json!(0), &json!(0)));
+    // On a line of a million nodes two random nodes are mostly more than 200,000 apart, and a wave from both ends meets after half of that.
+    let output = itergnn(folder.path(), &[&line[..], &["--size", "1000000"]].concat());
+    let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object on stdout");
+    let samples = report["samples"].as_array().expect("a list");
+    let past = samples.iter().filter(|sample| sample["iterations"].as_u64() > Some(100_000)).count();
+    assert_eq!(report["past_safety_cap"], json!(past));
+    assert!(past > 0, "{report}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("more than 100000 iterations"));
+    assert_eq!(report["relative_loss"], json!(0.0));
+}
