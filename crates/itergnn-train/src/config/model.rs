@@ -159,6 +159,7 @@ impl ModelConfig {
         match (self.name.as_str(), task) {
             ("iter-homo-path", _) if changes_blocks => "iter-homo-path-settle",
             ("iter-homo-path", Task::ComponentCount | Task::NewtonBalls | Task::RegularGraphs) => "waves",
+            ("iter-homo-path", Task::Tsp) => "one-tree",
             (name, _) => name,
         }
     }

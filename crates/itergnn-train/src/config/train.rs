@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(resolved.optimiser, OptimiserConfig::max_plus());
         assert_eq!((resolved.loss, resolved.selection.measure), (Some(LossKind::Mse), Some(Measure::RelativeLoss)));
         assert_eq!(resolved.resolved().unwrap(), resolved);
-        let resolved = config(Task::Tsp).resolved().unwrap();
+        let resolved = TrainConfig::new(TaskSpec::paper(Task::Tsp), ModelConfig::preset("path")).resolved().unwrap();
         assert_eq!((resolved.optimiser.learning_rate, resolved.optimiser.epsilon), (1e-3, 1e-5));
     }
 
