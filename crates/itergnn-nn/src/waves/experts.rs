@@ -200,15 +200,18 @@ mod tests {
     /// y = |x| as two maps of one feature.
     #[test]
     fn a_kink_is_two_maps() {
+        /// Sums of forty numbers up to 400.
+        const ROUNDING: f64 = 1e-12;
         let xs: Vec<f64> = (-20..20).map(|x| f64::from(x) + 0.5).collect();
         let rows = Rows { features: xs.iter().map(|&x| vec![x]).collect(), origins: vec![Vec::new(); xs.len()] };
         let targets: Vec<f64> = xs.iter().map(|x| x.abs()).collect();
         let evidence = Evidence::new(rows, &targets, 1).unwrap();
         let division = evidence.divide((0..xs.len()).map(|row| row % 3).collect(), 3);
-        assert!(division.error < 1e-12, "{}", division.error);
+        assert!(division.error < ROUNDING, "{}", division.error);
         let mut slopes: Vec<f64> = division.maps.iter().map(|map| map[0]).collect();
         slopes.sort_by(f64::total_cmp);
-        assert_eq!(slopes, [-1.0, 1.0]);
+        assert_eq!(slopes.len(), 2);
+        assert!((slopes[0] + 1.0).abs() < ROUNDING && (slopes[1] - 1.0).abs() < ROUNDING, "{slopes:?}");
     }
 
     #[test]
