@@ -39,10 +39,16 @@ impl ResultStore {
         (result.id == id && result.config == *config).then_some(result)
     }
 
-    /// The result of an experiment for a seed, whatever its settings; for reports.
-    pub fn read(&self, id: &str, seed: u64) -> Option<ExperimentResult> {
-        let text = fs::read(self.path(id, seed)).ok()?;
-        serde_json::from_slice(&text).ok().filter(|result: &ExperimentResult| result.id == id)
+    /// The results of an experiment for all seeds that have one, whatever their settings; for reports.
+    pub fn all(&self, id: &str) -> Vec<ExperimentResult> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let prefix = format!("{}--seed-", id.replace('/', "--"));
+        let of_id = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
+        let read = |path: PathBuf| serde_json::from_slice(&fs::read(path).ok()?).ok();
+        let mut found: Vec<ExperimentResult> = entries.filter(of_id).filter_map(read).collect();
+        found.retain(|result| result.id == id);
+        found.sort_by_key(|result| result.config.seed);
+        found
     }
 
     /// Writes a result in place of an older one.

@@ -1,0 +1,89 @@
+//! Figures of a reproduction.
+
+use itergnn::{
+    tasks::TaskError,
+    train::reproduction::{ExperimentResult, Section},
+};
+
+use crate::{
+    figures::{Line, LinePlot, PropertyFigure, property_figures},
+    report::{Figure, ReportSection},
+};
+
+/// Distances that share a point of a curve.
+const BIN: f64 = 20.0;
+
+/// Iterations against distance, one curve a model, for tables whose evaluations kept every graph.
+pub(super) fn iterations_by_distance(section: &Section, results: &[ExperimentResult]) -> Vec<Figure> {
+    let mut lines = Vec::new();
+    for row in &section.table.rows {
+        let Some(cell) = row.cells.first().and_then(Option::as_ref) else { continue };
+        let of_row = results.iter().filter(|result| result.id == cell.experiment);
+        let measured = of_row.filter_map(|result| result.measured.get(&cell.evaluation));
+        let records: Vec<(f32, usize)> = measured.flat_map(|measured| measured.records.iter().copied()).collect();
+        if !records.is_empty() {
+            lines.push(Line { name: row.label.clone(), points: binned(&records) });
+        }
+    }
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    let farthest = lines.iter().flat_map(|line| &line.points).map(|point| point.0).fold(0.0, f64::max);
+    lines.push(Line { name: "distance / 2".to_owned(), points: vec![(0.0, 0.0), (farthest, farthest / 2.0)] });
+    let plot = LinePlot {
+        title: "Iterations by distance".to_owned(),
+        x_label: "distance between source and target".to_owned(),
+        y_label: "iterations".to_owned(),
+        logarithmic: false,
+        lines,
+    };
+    let caption =
+        "Iterations against distance, means over graphs of similar distance; distance / 2 is the least that can know";
+    vec![Figure { name: "iterations".to_owned(), caption: caption.to_owned(), svg: plot.svg() }]
+}
+
+/// Means over bins of the distance.
+fn binned(records: &[(f32, usize)]) -> Vec<(f64, f64)> {
+    let mut bins: std::collections::BTreeMap<u64, (f64, f64, f64)> = std::collections::BTreeMap::new();
+    for &(distance, iterations) in records {
+        let bin = bins.entry((f64::from(distance) / BIN) as u64).or_default();
+        bin.0 += f64::from(distance);
+        bin.1 += iterations as f64;
+        bin.2 += 1.0;
+    }
+    bins.values().map(|&(distance, iterations, count)| (distance / count, iterations / count)).collect()
+}
+
+/// The paper's figures about its data.
+pub(super) fn properties(quick: bool) -> Result<ReportSection, TaskError> {
+    let count = if quick { 20 } else { 200 };
+    let figures = property_figures(0, count)?;
+    let medians = PropertyFigure::medians(&figures).svg();
+    let mut drawn: Vec<Figure> = figures
+        .iter()
+        .map(|figure| Figure {
+            name: format!("properties-{}", figure.name),
+            caption: format!("Distances by size: {}", figure.name),
+            svg: figure.svg(),
+        })
+        .collect();
+    let caption = "Median distances by size".to_owned();
+    drawn.push(Figure { name: "properties-medians".to_owned(), caption, svg: medians });
+    Ok(ReportSection {
+        title: "The data: distances by size".to_owned(),
+        command: format!("itergnn properties --count {count} --out figures"),
+        tables: Vec::new(),
+        figures: drawn,
+        notes: vec![format!("{count} graphs a size, one random connected pair in each.")],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_means_of_their_bin() {
+        assert_eq!(binned(&[(1.0, 2), (3.0, 4), (25.0, 13)]), [(2.0, 3.0), (25.0, 13.0)]);
+    }
+}

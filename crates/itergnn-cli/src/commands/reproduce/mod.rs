@@ -1,0 +1,164 @@
+//! `itergnn reproduce`: the paper's tables, ours beside theirs.
+
+mod figures;
+mod pacman;
+mod queue_view;
+mod tables;
+
+use std::{
+    fs,
+    path::Path,
+    sync::{Arc, atomic::Ordering},
+};
+
+use itergnn::train::{
+    Start, TrainOptions,
+    reproduction::{Budget, Job, ResultStore, Section, catalogue, run_queue, section_names},
+};
+
+use crate::{
+    commands::train::{failure, stop_on_interrupt},
+    failure::Failure,
+    options::ReproduceArguments,
+    output::{self, AtomicFile, print, print_json},
+    report::{Report, ReportCell, today},
+};
+
+use queue_view::QueueView;
+
+/// Parts of the report that no queue of trainings makes.
+const OTHERS: [&str; 2] = ["pacman", "properties"];
+
+pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
+    let budget = budget(arguments)?;
+    check_names(arguments)?;
+    let sections = catalogue(&budget).map_err(failure)?;
+    let store = ResultStore::open(&arguments.out.join("results")).map_err(failure)?;
+    let chosen = sections.iter().filter(|section| is_wanted(arguments, section.table.id));
+    let jobs = Job::plan(chosen.flat_map(|section| &section.experiments), &budget.seeds);
+    let stop = stop_on_interrupt()?;
+    if !arguments.report_only {
+        let options = TrainOptions { start: Start::ResumeOrNew, stop: Arc::clone(&stop), ..TrainOptions::default() };
+        let workers = arguments.threads.unwrap_or_else(rayon::current_num_threads);
+        let mut view = QueueView::new(jobs.len());
+        let runs = arguments.out.join("runs");
+        run_queue(&jobs, &store, &runs, &options, workers, &mut view).map_err(failure)?;
+    }
+    let report = report(arguments, &budget, &sections, &store)?;
+    write_report(&arguments.out, &report)?;
+    show(arguments, &report, &sections, &store)?;
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::failed("stopped; the same command goes on where it was"));
+    }
+    Ok(())
+}
+
+fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
+    let mut budget = if arguments.quick { Budget::quick() } else { Budget::full() };
+    if let Some(seeds) = arguments.seeds {
+        budget.seeds = (0..seeds).collect();
+    }
+    let budget = budget.with_training(arguments.samples, arguments.epochs);
+    if budget.seeds.is_empty() || budget.samples == 0 || budget.epochs == 0 {
+        return Err(Failure::bad_input("--seeds, --samples and --epochs must be at least 1"));
+    }
+    Ok(budget)
+}
+
+fn check_names(arguments: &ReproduceArguments) -> Result<(), Failure> {
+    let known: Vec<&str> = section_names().into_iter().chain(OTHERS).collect();
+    match arguments.tables.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(Failure::bad_input(format!("no table `{name}`; there are {}", known.join(", ")))),
+        None => Ok(()),
+    }
+}
+
+fn is_wanted(arguments: &ReproduceArguments, name: &str) -> bool {
+    arguments.tables.is_empty() || arguments.tables.iter().any(|table| table == name)
+}
+
+/// The report of everything that is there, not only of what was asked for now.
+fn report(
+    arguments: &ReproduceArguments,
+    budget: &Budget,
+    sections: &[Section],
+    store: &ResultStore,
+) -> Result<Report, Failure> {
+    let plan = format!(
+        "{} training samples and {} epochs for the paper's models where not said otherwise; ours train by their own recipe",
+        budget.samples, budget.epochs
+    );
+    let facts = [
+        ("budget", plan),
+        ("machine", machine()),
+        ("date", today()),
+        ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        (
+            "how to read a cell",
+            "ours, mean ± standard deviation over seeds [number of seeds], then the paper's number; ▼ marks where ours falls short of it. Settings, steps and times of every run stand in results/."
+                .to_owned(),
+        ),
+    ];
+    let mut parts: Vec<_> = sections.iter().map(|section| tables::render(arguments, section, store)).collect();
+    parts.push(pacman::section(&arguments.out.join("results")));
+    parts.push(figures::properties(arguments.quick).map_err(Failure::failed)?);
+    Ok(Report {
+        title: "The paper's tables, reproduced".to_owned(),
+        facts: facts.map(|(what, value)| (what.to_owned(), value)).to_vec(),
+        sections: parts,
+    })
+}
+
+/// The processor, as far as the system tells.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model =
+        text.lines().find_map(|line| line.strip_prefix("model name")).map(|rest| rest.trim_matches([' ', '\t', ':']));
+    format!(
+        "{} ({cores} cores, {} {})",
+        model.unwrap_or("unknown processor"),
+        std::env::consts::OS,
+        std::env::consts::ARCH
+    )
+}
+
+fn write_report(folder: &Path, report: &Report) -> Result<(), Failure> {
+    use std::io::Write;
+    let figures = folder.join("figures");
+    fs::create_dir_all(&figures).map_err(|error| Failure::writing(figures.display(), &error))?;
+    let mut files = vec![(folder.join("report.md"), report.markdown()), (folder.join("report.html"), report.html())];
+    for figure in report.sections.iter().flat_map(|section| &section.figures) {
+        files.push((figures.join(format!("{}.svg", figure.name)), figure.svg.clone()));
+    }
+    for (path, text) in files {
+        let mut file = AtomicFile::create(&path)?;
+        file.write_all(text.as_bytes()).map_err(|error| Failure::writing(path.display(), &error))?;
+        file.finish()?;
+    }
+    Ok(())
+}
+
+fn show(
+    arguments: &ReproduceArguments,
+    report: &Report,
+    sections: &[Section],
+    store: &ResultStore,
+) -> Result<(), Failure> {
+    let chosen = || sections.iter().filter(|section| is_wanted(arguments, section.table.id));
+    if arguments.json {
+        let tables: Vec<_> = chosen().map(|section| tables::json_of(section, store)).collect();
+        let page = arguments.out.join("report.html");
+        return print_json(&serde_json::json!({ "tables": tables, "report": page }));
+    }
+    for section in chosen() {
+        let Some(part) = report.sections.iter().find(|part| part.title == section.table.title) else { continue };
+        print(&format!("{}\n", part.title))?;
+        if let Some(table) = part.tables.first() {
+            let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
+            let mark = |cell: &ReportCell| if cell.short { format!("{} ▼", cell.text) } else { cell.text.clone() };
+            print(&output::table(&header, table.rows.iter().map(|row| row.iter().map(mark).collect())))?;
+        }
+    }
+    print(&format!("report: {}\n", arguments.out.join("report.html").display()))
+}

@@ -1,0 +1,102 @@
+//! Tables that a queue of trainings fills.
+
+use itergnn::train::reproduction::{Cell, ExperimentResult, Quantity, ResultStore, Row, Section, Spread};
+
+use super::figures::iterations_by_distance;
+use crate::{
+    options::ReproduceArguments,
+    report::{ReportCell, ReportSection, ReportTable},
+};
+
+/// The command that makes a section again.
+pub(super) fn command(arguments: &ReproduceArguments, table: &str) -> String {
+    let mut text = format!("itergnn reproduce {table}");
+    if arguments.quick {
+        text.push_str(" --quick");
+    }
+    for (flag, value) in [("seeds", arguments.seeds), ("epochs", arguments.epochs), ("samples", arguments.samples)] {
+        if let Some(value) = value {
+            text.push_str(&format!(" --{flag} {value}"));
+        }
+    }
+    text
+}
+
+fn results(section: &Section, store: &ResultStore) -> Vec<ExperimentResult> {
+    section.experiments.iter().flat_map(|experiment| store.all(&experiment.id)).collect()
+}
+
+pub(super) fn render(arguments: &ReproduceArguments, section: &Section, store: &ResultStore) -> ReportSection {
+    let results = results(section, store);
+    let table = &section.table;
+    let mut header = vec!["model".to_owned()];
+    header.extend(table.columns.iter().map(|column| format!("{} ({})", column.label, column.quantity.name())));
+    let row = |row: &Row| {
+        let mut cells = vec![ReportCell::plain(row.label.clone())];
+        for (cell, column) in row.cells.iter().zip(&table.columns) {
+            cells.push(cell.as_ref().map_or(ReportCell::default(), |cell| shown(cell, column.quantity, &results)));
+        }
+        cells
+    };
+    ReportSection {
+        title: table.title.to_owned(),
+        command: command(arguments, table.id),
+        tables: vec![ReportTable { header, rows: table.rows.iter().map(row).collect() }, times(&results)],
+        figures: iterations_by_distance(section, &results),
+        notes: table.notes.clone(),
+    }
+}
+
+/// Ours and the paper's in one cell.
+fn shown(cell: &Cell, quantity: Quantity, results: &[ExperimentResult]) -> ReportCell {
+    let spread = Spread::of(cell, quantity, results.iter());
+    let paper = cell.paper.map_or(String::new(), |paper| format!(" / {}", quantity.show(paper)));
+    let runs = spread.values.len() + spread.failed;
+    let Some((mean, deviation)) = spread.mean_and_deviation() else {
+        let ours = if runs == 0 { "not run".to_owned() } else { format!("no number [{runs}]") };
+        return ReportCell { text: format!("{ours}{paper}"), short: runs > 0 && cell.paper.is_some() };
+    };
+    let around = if runs > 1 { format!(" ± {}", quantity.show(deviation)) } else { String::new() };
+    let failed = if spread.failed > 0 { format!(", {} failed", spread.failed) } else { String::new() };
+    let capped = if spread.capped > 0 { format!(", {} cut", spread.capped) } else { String::new() };
+    ReportCell {
+        text: format!("{}{around} [{runs}{failed}{capped}]{paper}", quantity.show(mean)),
+        short: cell.paper.is_some_and(|paper| quantity.is_worse(mean, paper)) || spread.failed > 0,
+    }
+}
+
+/// What every run took.
+fn times(results: &[ExperimentResult]) -> ReportTable {
+    let header = ["run", "seed", "samples", "epochs", "steps", "training, s", "evaluation, s", "failures"];
+    let row = |result: &ExperimentResult| {
+        let training = result.training.as_ref();
+        let texts = [
+            result.id.clone(),
+            result.config.seed.to_string(),
+            result.config.data.train.to_string(),
+            result.config.epochs.to_string(),
+            training.map_or("-".to_owned(), |training| training.steps.to_string()),
+            training.map_or("-".to_owned(), |training| format!("{:.0}", training.seconds)),
+            format!("{:.0}", result.measured.values().map(|measured| measured.seconds).sum::<f64>()),
+            result.failures.iter().map(|(name, why)| format!("{name}: {why}")).collect::<Vec<_>>().join("; "),
+        ];
+        texts.map(ReportCell::plain).to_vec()
+    };
+    ReportTable { header: header.map(str::to_owned).to_vec(), rows: results.iter().map(row).collect() }
+}
+
+pub(super) fn json_of(section: &Section, store: &ResultStore) -> serde_json::Value {
+    let results = results(section, store);
+    let table = &section.table;
+    let cells = table.rows.iter().flat_map(|row| {
+        row.cells.iter().zip(&table.columns).filter_map(|(cell, column)| {
+            let cell = cell.as_ref()?;
+            let spread = Spread::of(cell, column.quantity, results.iter());
+            Some(serde_json::json!({
+                "model": row.label, "column": column.label, "quantity": column.quantity.name(), "paper": cell.paper,
+                "values": spread.values, "failed": spread.failed, "graphs": spread.count,
+            }))
+        })
+    });
+    serde_json::json!({ "table": table.id, "cells": cells.collect::<Vec<_>>() })
+}
