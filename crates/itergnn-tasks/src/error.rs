@@ -60,9 +60,8 @@ pub enum TaskError {
     },
     /// A data set is not where it was looked for.
     #[error(
-        "{name} is not at {}; expected DIRECTORY/{name}/{name}.txt in the text format of the GIN paper, as published \
-         in the dataset archive of the powerful-gnns repository and in the data folder of the pytorch_DGCNN repository on \
-         GitHub",
+        "{name} is not at {}; put it at DIRECTORY/{name}/{name}.txt in the text format of the GIN paper: its repository powerful-gnns has the sets in \
+         dataset.zip (pytorch_DGCNN has them in its data folder; TUDataset publishes the same graphs in another format), and give --data DIRECTORY",
         path.display()
     )]
     MissingDataSet {

@@ -1,18 +1,15 @@
 //! Stratified cross-validation.
 
-use itergnn_graph::rng;
-use rand::{Rng, RngExt};
-
+use super::legacy_shuffle::LegacyRandomState;
 use crate::{Task, TaskError};
 
 /// A partition of samples into folds in which every class is spread evenly.
 ///
-/// The samples of each class are shuffled and dealt to the folds in turn, each class going on where the one before
-/// ended. So the folds differ by at most one in size, and by at most one in the number of samples of any class.
+/// The folds differ by at most one in size, and by at most one in the number of samples of any class.
 ///
-/// The GIN paper's code takes scikit-learn's `StratifiedKFold(shuffle, seed)`, which spreads classes equally evenly but
-/// draws other samples for each fold, so single folds differ from theirs and only the mean over folds compares. Folds
-/// from files can be given by [`Folds::from_tests`].
+/// [`Folds::stratified`] repeats scikit-learn's `StratifiedKFold(folds, shuffle=True, random_state=seed)`, which the GIN paper's code calls, sample for sample
+/// (`reference/folds` holds scikit-learn's own for comparison). Versions of it before 0.22 (2019) dealt differently, so the folds of the paper itself, made with an
+/// older one, are others. Folds from files can be given by [`Folds::from_tests`].
 ///
 /// # Example
 /// ```
@@ -30,21 +27,34 @@ pub struct Folds {
 impl Folds {
     /// Deals samples with these classes to folds.
     ///
+    /// Classes are taken in the order of their first sample. If all samples stood sorted by class, fold `f` would get every `folds`-th of them from
+    /// number `f` on; that fixes how many of each class it tests. Which ones is decided by shuffling, for each class, the list of the folds its samples go to.
+    ///
     /// # Errors
-    /// [`TaskError::Setting`] for fewer than two folds or more folds than samples.
+    /// [`TaskError::Setting`] for fewer than two folds, more folds than samples, or a seed beyond 32 bits, which numpy's generator does not take.
     pub fn stratified(classes: &[u32], folds: usize, seed: u64) -> Result<Self, TaskError> {
+        let refused = |what, why| TaskError::Setting { task: Task::GraphClassification, what, why };
         if folds < 2 || folds > classes.len() {
             let why = format!("cannot be made of {} samples", classes.len());
-            return Err(TaskError::Setting { task: Task::GraphClassification, what: format!("{folds} folds"), why });
+            return Err(refused(format!("{folds} folds"), why));
         }
-        let mut rng = rng::seeded(seed);
-        let mut order: Vec<u32> = (0..classes.len() as u32).collect();
-        shuffle(&mut order, &mut rng);
-        // Stable, so that within a class the shuffled order stays.
-        order.sort_by_key(|&sample| classes[sample as usize]);
+        let Ok(seed) = u32::try_from(seed) else {
+            return Err(refused(format!("fold seed {seed}"), "is more than 32 bits hold".to_owned()));
+        };
+        let mut random = LegacyRandomState::new(seed);
         let mut tests = vec![Vec::new(); folds];
-        for (turn, sample) in order.into_iter().enumerate() {
-            tests[turn % folds].push(sample);
+        let mut dealt = 0;
+        for class in in_order_of_appearance(classes) {
+            let members = (0..classes.len() as u32).filter(|&sample| classes[sample as usize] == class);
+            let count = members.clone().count();
+            let mut fold_of_member: Vec<usize> = (dealt..dealt + count).map(|turn| turn % folds).collect();
+            // numpy shuffles the ascending list.
+            fold_of_member.sort_unstable();
+            random.shuffle(&mut fold_of_member);
+            for (sample, fold) in members.zip(fold_of_member) {
+                tests[fold].push(sample);
+            }
+            dealt += count;
         }
         for test in &mut tests {
             test.sort_unstable();
@@ -104,12 +114,14 @@ impl Folds {
     }
 }
 
-/// Fisher-Yates, with draws that do not depend on the platform's word size.
-fn shuffle(list: &mut [u32], rng: &mut impl Rng) {
-    for end in (1..list.len()).rev() {
-        let other = rng.random_range(0..=end as u32);
-        list.swap(end, other as usize);
+fn in_order_of_appearance(classes: &[u32]) -> Vec<u32> {
+    let mut order = Vec::new();
+    for &class in classes {
+        if !order.contains(&class) {
+            order.push(class);
+        }
     }
+    order
 }
 
 #[cfg(test)]
@@ -148,9 +160,28 @@ mod tests {
     }
 
     #[test]
+    fn folds_are_those_of_scikit_learn() {
+        #[derive(serde::Deserialize)]
+        struct Case {
+            classes: Vec<u32>,
+            folds: usize,
+            seed: u64,
+            tests: Vec<Vec<u32>>,
+        }
+        let text = include_str!("../../../../reference/folds/values.json");
+        let cases: Vec<Case> = serde_json::from_str(text).unwrap();
+        assert!(cases.len() >= 8);
+        for case in cases {
+            let ours = Folds::stratified(&case.classes, case.folds, case.seed).unwrap();
+            assert_eq!(ours.tests, case.tests, "{} folds of {}, seed {}", case.folds, case.classes.len(), case.seed);
+        }
+    }
+
+    #[test]
     fn bad_folds_are_refused() {
         assert!(Folds::stratified(&[0, 1], 3, 0).is_err());
         assert!(Folds::stratified(&[0, 1], 1, 0).is_err());
+        assert!(Folds::stratified(&[0, 1], 2, 1 << 32).is_err());
         assert!(Folds::from_tests(3, vec![vec![0], vec![3]]).is_err());
         assert!(Folds::from_tests(3, vec![vec![0], vec![0]]).is_err());
         assert_eq!(Folds::from_tests(3, vec![vec![0], vec![1]]).unwrap().train(0), [1, 2]);

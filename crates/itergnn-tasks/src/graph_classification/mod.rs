@@ -7,6 +7,7 @@
 //! The sets are not part of this crate: [`GraphClassificationSpec`] says where to put them.
 
 mod folds;
+mod legacy_shuffle;
 mod metric;
 mod sampler;
 mod spec;
