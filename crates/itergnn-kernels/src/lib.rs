@@ -1,9 +1,9 @@
 //! Fused CPU kernels of itergnn: plain slices in, plain slices out.
 //!
-//! One operation, [`block`], runs a controller around a message-passing layer on a batch of graphs, forward and backward. It knows nothing of tensors or of
-//! graph types: another crate registers it as an operation of its framework.
+//! [`block`] runs a controller around a message-passing layer on a batch of graphs, forward and backward. [`classifier`] is the whole training step of a GIN or Iter-GIN
+//! classifier. They know nothing of tensors or of graph types: another crate registers the first as an operation of its framework, and drives the second itself.
 //!
-//! Not for: embedding, readout, head, loss and optimiser, which are a small part of a step and stay with the framework.
+//! Not for: embedding, readout, head and loss around a block, and the optimiser, which are a small part of a step.
 //!
 //! ```
 //! use itergnn_kernels::block::*;
@@ -27,6 +27,7 @@
 #![allow(unsafe_code)]
 
 pub mod block;
+pub mod classifier;
 mod error;
 mod kernels;
 mod memory;

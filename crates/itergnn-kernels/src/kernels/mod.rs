@@ -14,6 +14,8 @@ mod maximum;
 mod maximum_backward;
 mod message;
 mod peak;
+mod neighbours;
+mod normalise;
 mod rows;
 mod table;
 
@@ -26,6 +28,8 @@ pub(crate) use maximum::{MOST_BYTE_EDGES, MaxForward, WINNER_ALIGNMENT, Winners}
 pub(crate) use maximum_backward::{BLOCK_NODES, MaxBackward, block_rows};
 pub(crate) use message::{Activate, ActivateBackward, MessageRows};
 pub(crate) use peak::Peak;
+pub(crate) use neighbours::{GatherSum, ScatterSum};
+pub(crate) use normalise::{AffineRelu, ColumnMoments, NormaliseBackward, NormaliseSums};
 pub(crate) use rows::{AddAssign, ColumnSum, Flush, PoolMax, WeightedAdd};
 pub(crate) use table::Kernels;
 pub(crate) use table::{f32_kernels, f64_kernels};

@@ -11,6 +11,11 @@ use super::maximum::{MaxForward, max_forward};
 use super::maximum_backward::{MaxBackward, max_backward};
 use super::message::{Activate, ActivateBackward, activate, activate_backward};
 use super::peak::{Peak, peak};
+use super::neighbours::{GatherSum, ScatterSum, gather_sum, scatter_sum};
+use super::normalise::{
+    AffineRelu, ColumnMoments, NormaliseBackward, NormaliseSums, affine_relu, column_moments, normalise_backward,
+    normalise_sums,
+};
 use super::rows::{
     AddAssign, ColumnSum, Flush, PoolMax, WeightedAdd, add_assign, column_sum, flush, pool_max, weighted_add,
 };
@@ -43,6 +48,12 @@ macro_rules! for_all_kernels {
             convolve_backward: ConvolveBackward => ();
             rectify_backward: RectifyBackward => ();
             peak: Peak => (usize, f64);
+            gather_sum: GatherSum => ();
+            scatter_sum: ScatterSum => ();
+            column_moments: ColumnMoments => ();
+            affine_relu: AffineRelu => ();
+            normalise_sums: NormaliseSums => ();
+            normalise_backward: NormaliseBackward => ();
         }
     };
 }
