@@ -122,7 +122,8 @@ pub struct JumpingKnowledgeModel {
     iterated: Vec<Controller>,
     votes: Vec<Linear>,
     pooling: Readout,
-    dropout: f64,
+    #[module(skip)]
+    config: JumpingKnowledgeConfig,
 }
 
 impl JumpingKnowledgeModel {
@@ -152,7 +153,7 @@ impl JumpingKnowledgeModel {
         let widths = std::iter::once(config.node_width).chain(std::iter::repeat_n(hidden, config.blocks));
         let votes = widths.map(|width| rng.linear(width, config.output_width, true, device)).collect();
         let pooling = Readout::new(config.pooling, 0, hidden, false, device, rng);
-        Ok(Self { embedding, blocks, iterated, votes, pooling, dropout: config.dropout })
+        Ok(Self { embedding, blocks, iterated, votes, pooling, config: config.clone() })
     }
 
     /// Class scores of every graph.
@@ -179,11 +180,20 @@ impl JumpingKnowledgeModel {
             states.push(hidden.clone());
             outputs.push(output);
         }
-        let mut generator = ChaCha8Rng::seed_from_u64(options.seed);
-        let votes = states.into_iter().zip(&self.votes).map(|(state, vote)| {
+        let factors = match options.mode {
+            Mode::Training => vote_dropout(&self.config, graph.graphs(), options.seed),
+            Mode::Inference => Vec::new(),
+        };
+        let votes = states.into_iter().zip(&self.votes).enumerate().map(|(layer, (state, vote))| {
             let pooled = self.pooling.forward(graph, input.clone(), state);
             let scores = vote.forward(pooled);
-            if options.mode == Mode::Training { dropout(scores, self.dropout, &mut generator) } else { scores }
+            match factors.get(layer) {
+                Some(factors) => {
+                    let shape = scores.dims();
+                    scores.clone() * Tensor::from_data(TensorData::new(factors.clone(), shape), &scores.device())
+                }
+                None => scores,
+            }
         });
         let values = votes.reduce(|total, vote| total + vote).expect("the input votes");
         Ok(ModelOutput { values, hidden: Some(hidden), auxiliary_loss: total_charge(&outputs), blocks: outputs })
@@ -202,15 +212,16 @@ fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mu
     }
 }
 
-/// Zeros with the given probability, the rest scaled up to keep the mean; drawn on the host so that a seed fixes it on every device.
-fn dropout(values: Tensor<2>, probability: f64, generator: &mut ChaCha8Rng) -> Tensor<2> {
+/// The factors on the votes of every layer in a training step, `[layers][graphs x classes]`: zero with the probability of dropout, else what keeps the mean. Empty without
+/// dropout. Drawn on the host, so that a seed fixes them on every device.
+pub(crate) fn vote_dropout(config: &JumpingKnowledgeConfig, graphs: usize, seed: u64) -> Vec<Vec<f32>> {
+    let probability = config.dropout;
     if probability == 0.0 {
-        return values;
+        return Vec::new();
     }
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
     let scale = (1.0 / (1.0 - probability)) as f32;
     let mut draw = || if f64::from(generator.next_u32()) < probability * 2_f64.powi(32) { 0.0 } else { scale };
-    let [rows, columns] = values.dims();
-    let mask: Vec<f32> = (0..rows * columns).map(|_| draw()).collect();
-    let mask = Tensor::from_data(TensorData::new(mask, [rows, columns]), &values.device());
-    values * mask
+    let mut layer = |_| (0..graphs * config.output_width).map(|_| draw()).collect();
+    (0..=config.blocks).map(&mut layer).collect()
 }

@@ -37,6 +37,7 @@ pub mod fused;
 mod graph_model;
 mod grid_model;
 pub mod homogeneous;
+mod host_classifier;
 #[cfg(feature = "import")]
 pub mod import;
 mod init;
@@ -67,6 +68,7 @@ pub use fused::Engine;
 pub use graph_model::{GraphModel, ModelOutput};
 pub use grid_model::{GridModel, GridModelConfig};
 pub use homogeneous::{HomoMlp, NormWrapped, homogenise};
+pub use host_classifier::{HostClassifier, HostStep};
 pub use init::InitRng;
 pub use jumping_knowledge::{JumpingKnowledgeConfig, JumpingKnowledgeModel};
 pub use layers::{Layer, LayerConfig, LayerKind, MessagePassing};

@@ -1,0 +1,276 @@
+//! Classifiers trained on the host, without tensors.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use burn::module::Module;
+use itergnn_graph::GraphBatch;
+use itergnn_kernels::Isa;
+use itergnn_kernels::classifier::{
+    AffineRanges, Classifier, ClassifierBatch, ClassifierConfig, ClassifierLayout, Iteration, Pooling,
+};
+
+use crate::config::GnnConfig;
+use crate::controllers::{ControllerConfig, IterConfig, Scope};
+use crate::jumping_knowledge::{JumpingKnowledgeConfig, vote_dropout};
+use crate::named_tensors::{NamedTensor, named_tensors, replace_tensors};
+use crate::readout::ReadoutKind;
+use crate::{Error, GnnModel};
+
+/// The weights of a [`JumpingKnowledgeModel`](crate::JumpingKnowledgeModel) as one slice, with the fused training step of
+/// [`itergnn_kernels::classifier`].
+///
+/// A step of GIN is a hundred small operations, of Iter-GIN a thousand; as tensor operations most of their time is overhead. Loss, gradient, running statistics and scores
+/// agree with the model's own (`tests/host_classifier.rs`).
+///
+/// # Example
+/// ```
+/// use burn::tensor::Device;
+/// use itergnn_graph::{Attributes, Graph, GraphBatch};
+/// use itergnn_nn::{HostClassifier, InitRng, TaskWidths, preset};
+/// let model = preset("iter-gin", &TaskWidths::graph(1, 0, 2))?.init(&Device::flex(), &mut InitRng::new(3))?;
+/// let line = Graph::undirected(3, &[[0, 1], [1, 2]])?.with_node_attributes(Attributes::new(1, vec![1.0, 2.0, 1.0]))?;
+/// let batch = GraphBatch::new(&[&line, &line])?;
+/// let mut classifier = HostClassifier::new(&model)?;
+/// let step = classifier.loss_and_gradient(&batch, &[0, 1], 7)?;
+/// assert_eq!(step.gradient.len(), classifier.parameters().len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct HostClassifier {
+    kernel: Classifier<f32>,
+    config: JumpingKnowledgeConfig,
+    model: GnnModel,
+    places: Vec<Place>,
+    parameters: Vec<f32>,
+    statistics: Vec<f32>,
+}
+
+/// What a step found; the update is the caller's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HostStep {
+    /// Mean cross-entropy.
+    pub loss: f64,
+    /// Its gradient, in the order of [`HostClassifier::parameters`].
+    pub gradient: Vec<f32>,
+    /// Iterations of every graph, over all blocks.
+    pub iterations: Vec<usize>,
+}
+
+/// Where a named tensor of the model is.
+#[derive(Debug, Clone)]
+struct Place {
+    name: String,
+    shape: Vec<usize>,
+    range: Range<usize>,
+    /// In the statistics rather than the parameters.
+    running: bool,
+}
+
+impl HostClassifier {
+    /// Takes over the weights of a model.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if it is not a GIN or Iter-GIN classifier as [`preset`](crate::preset) makes them.
+    pub fn new(model: &GnnModel) -> Result<Self, Error> {
+        let GnnConfig::JumpingKnowledge(config) = model.config() else {
+            return Err(Error::config("classifier", "only gin and iter-gin run on the host"));
+        };
+        let isa = Isa::from_environment().map_err(|error| Error::config("classifier", error.to_string()))?;
+        let kernel = Classifier::new(kernel_config(config)?, isa);
+        let kernel = kernel.map_err(|error| Error::config("classifier", error.to_string()))?;
+        let places = places(kernel.layout());
+        let mut classifier = Self {
+            parameters: vec![0.0; kernel.layout().parameters],
+            statistics: vec![0.0; kernel.layout().statistics],
+            kernel,
+            config: config.clone(),
+            model: model.valid(),
+            places,
+        };
+        let named = named_tensors(&classifier.model);
+        if named.len() != classifier.places.len() {
+            let problem = format!("{} tensors, expected {}", named.len(), classifier.places.len());
+            return Err(Error::config("classifier", problem));
+        }
+        classifier.load(&named)?;
+        Ok(classifier)
+    }
+
+    /// Takes over weights and running statistics by name.
+    ///
+    /// # Errors
+    /// [`Error::Config`] names a tensor that is missing or of another shape.
+    pub fn load(&mut self, named: &BTreeMap<String, NamedTensor>) -> Result<(), Error> {
+        for place in &self.places {
+            let tensor = named.get(&place.name).filter(|tensor| tensor.shape == place.shape);
+            let missing =
+                || Error::config("classifier", format!("there is no `{}` of shape {:?}", place.name, place.shape));
+            let values = &tensor.ok_or_else(missing)?.values;
+            let target = if place.running { &mut self.statistics } else { &mut self.parameters };
+            target[place.range.clone()].iter_mut().zip(values).for_each(|(to, &from)| *to = from as f32);
+        }
+        Ok(())
+    }
+
+    /// The trainable numbers.
+    pub fn parameters(&self) -> &[f32] {
+        &self.parameters
+    }
+
+    /// The trainable numbers, to update.
+    pub fn parameters_mut(&mut self) -> &mut [f32] {
+        &mut self.parameters
+    }
+
+    /// Weights and running statistics by the names that the model has for them.
+    pub fn named(&self) -> BTreeMap<String, NamedTensor> {
+        let part = |place: &Place| if place.running { &self.statistics } else { &self.parameters };
+        self.places.iter().map(|place| (place.name.clone(), place.tensor(part(place)))).collect()
+    }
+
+    /// Numbers in the order of the parameters, such as the moments of an optimiser, by the names of the parameters.
+    ///
+    /// # Panics
+    /// If there is not one for each parameter.
+    pub fn named_like_parameters(&self, values: &[f32]) -> BTreeMap<String, NamedTensor> {
+        assert_eq!(values.len(), self.parameters.len(), "one number a parameter");
+        let trained = self.places.iter().filter(|place| !place.running);
+        trained.map(|place| (place.name.clone(), place.tensor(values))).collect()
+    }
+
+    /// The reverse of [`HostClassifier::named_like_parameters`] for flat values by name; names that are missing give zeros.
+    pub fn in_order<'a>(&self, values_of: impl Fn(&str) -> Option<&'a [f64]>) -> Vec<f32> {
+        let mut flat = vec![0.0; self.parameters.len()];
+        for place in self.places.iter().filter(|place| !place.running) {
+            if let Some(values) = values_of(&place.name) {
+                flat[place.range.clone()].iter_mut().zip(values).for_each(|(to, &from)| *to = from as f32);
+            }
+        }
+        flat
+    }
+
+    /// The model with the present weights and statistics.
+    pub fn model(&self) -> GnnModel {
+        replace_tensors(self.model.clone(), &self.named())
+    }
+
+    /// Loss and gradient of a batch in training mode; moves the running statistics. `seed` fixes the dropout.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the graphs do not have the model's width, or a class does not exist.
+    pub fn loss_and_gradient(&mut self, batch: &GraphBatch, classes: &[u32], seed: u64) -> Result<HostStep, Error> {
+        let dropout = vote_dropout(&self.config, batch.len(), seed).concat();
+        let batch = ClassifierBatch { classes, dropout: &dropout, ..view(batch) };
+        let outcome = self.kernel.step(&self.parameters, &mut self.statistics, &batch);
+        let outcome = outcome.map_err(|error| Error::Graph(error.to_string()))?;
+        Ok(HostStep { loss: outcome.loss, gradient: outcome.gradient, iterations: outcome.steps })
+    }
+
+    /// Class scores of every graph.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the graphs do not have the model's width.
+    pub fn scores(&self, batch: &GraphBatch) -> Result<Vec<Vec<f32>>, Error> {
+        let scores = self.kernel.scores(&self.parameters, &self.statistics, &view(batch));
+        let scores = scores.map_err(|error| Error::Graph(error.to_string()))?;
+        Ok(scores.chunks_exact(self.config.output_width).map(<[f32]>::to_vec).collect())
+    }
+}
+
+impl Place {
+    fn tensor(&self, flat: &[f32]) -> NamedTensor {
+        let values = flat[self.range.clone()].iter().map(|&value| f64::from(value)).collect();
+        NamedTensor { shape: self.shape.clone(), values }
+    }
+}
+
+fn view(batch: &GraphBatch) -> ClassifierBatch<'_, f32> {
+    let union = batch.union();
+    ClassifierBatch {
+        node_offsets: batch.node_offsets(),
+        edge_offsets: union.offsets(),
+        senders: union.senders(),
+        features: union.node_attributes().values(),
+        classes: &[],
+        dropout: &[],
+    }
+}
+
+fn kernel_config(config: &JumpingKnowledgeConfig) -> Result<ClassifierConfig, Error> {
+    let refused = |problem: &str| Err(Error::config("classifier", format!("{problem} does not run on the host")));
+    if config.train_eps {
+        return refused("a learned eps");
+    }
+    let pooling = match config.pooling {
+        ReadoutKind::Sum => Pooling::Sum,
+        ReadoutKind::Mean => Pooling::Mean,
+        _ => return refused("pooling other than by sum or mean"),
+    };
+    let iteration = match &config.controller {
+        None => None,
+        Some(ControllerConfig::Iter(iter) | ControllerConfig::IterDecay(iter)) => {
+            let plain = IterConfig {
+                epsilon: iter.epsilon,
+                decay: iter.decay,
+                training_cap: iter.training_cap,
+                inference_cap: Some(iter.training_cap),
+                ..IterConfig::default()
+            };
+            if *iter != plain || plain.scope != Scope::Graph || plain.pooling != ReadoutKind::Max {
+                return refused("an iterative module with options beyond the paper");
+            }
+            Some(Iteration { most_steps: iter.training_cap, epsilon: iter.epsilon, decay: iter.decay })
+        }
+        Some(_) => return refused("a controller that is not iterative"),
+    };
+    Ok(ClassifierConfig {
+        node_width: config.node_width,
+        hidden_width: config.hidden_width,
+        classes: config.output_width,
+        blocks: config.blocks,
+        pooling,
+        iteration,
+    })
+}
+
+/// The names that the model gives the parts of the layout.
+fn places(layout: &ClassifierLayout) -> Vec<Place> {
+    let mut places = Vec::new();
+    let mut place = |name: String, shape: Vec<usize>, range: &Range<usize>, running: bool| {
+        places.push(Place { name, shape, range: range.clone(), running });
+    };
+    let mut affine = |name: String, ranges: &AffineRanges| {
+        place(format!("{name}.weight"), vec![ranges.inputs, ranges.outputs], &ranges.weight, false);
+        place(format!("{name}.bias"), vec![ranges.outputs], &ranges.bias, false);
+    };
+    if let Some(embedding) = &layout.embedding {
+        affine("network.embedding.layers.0".to_owned(), embedding);
+    }
+    for (layer, vote) in layout.votes.iter().enumerate() {
+        affine(format!("network.votes.{layer}"), vote);
+    }
+    let base = |index: usize, iterated: bool| {
+        if iterated { format!("network.iterated.{index}.layer") } else { format!("network.blocks.{index}") }
+    };
+    for (index, block) in layout.blocks.iter().enumerate() {
+        let base = base(index, block.confidence.is_some());
+        for (number, map) in block.maps.iter().enumerate() {
+            affine(format!("{base}.mlp.layers.{number}"), &map.affine);
+        }
+        if let Some(confidence) = &block.confidence {
+            affine(format!("network.iterated.{index}.confidence.linear"), confidence);
+        }
+    }
+    for (index, block) in layout.blocks.iter().enumerate() {
+        let base = base(index, block.confidence.is_some());
+        for (number, map) in block.maps.iter().enumerate() {
+            let shape = vec![map.affine.outputs];
+            place(format!("{base}.norms.{number}.gamma"), shape.clone(), &map.scale, false);
+            place(format!("{base}.norms.{number}.beta"), shape.clone(), &map.shift, false);
+            place(format!("{base}.norms.{number}.running_mean"), shape.clone(), &map.running_mean, true);
+            place(format!("{base}.norms.{number}.running_var"), shape, &map.running_variance, true);
+        }
+    }
+    places
+}
