@@ -220,11 +220,12 @@ Examples:
   itergnn train --config experiments/shortest-path/config.toml --out runs/a
   itergnn train --out runs/a --resume
   itergnn train shortest-path --generator er --weighted --set model.max_plus.training_cap=8 --set optimiser.clip_norm=1 --out runs/b
+  itergnn train graph-classification --data DIR --dataset MUTAG --model gin --out runs/mutag
 
 With --seeds, --threads is the number of runs at a time. Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
 the model of the best epoch.")]
 pub(crate) struct TrainArguments {
-    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation or regular-graphs.
+    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, regular-graphs or graph-classification (ten folds).
     pub(crate) task: Option<Task>,
     /// A preset: gcn, gat, gin, path, homo-path, iter-path, iter-homo-path, iter-homo-path-paper, act-homo-path, ..
     #[arg(long, value_name = "NAME")]
@@ -282,6 +283,12 @@ pub(crate) struct TrainArguments {
     /// Train this many seeds, counting up from --seed, side by side; each gets a folder of its own in DIR.
     #[arg(long, value_name = "N")]
     pub(crate) seeds: Option<u64>,
+    /// Folds of graph-classification: dealt as scikit-learn deals them, or the files published with the set.
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) folds: Option<FoldSource>,
+    /// Train only this fold of graph-classification, 0 to 9; the rest follows with --resume.
+    #[arg(long, value_name = "K")]
+    pub(crate) fold: Option<usize>,
     /// Go on with the run in DIR, if there is one.
     #[arg(long)]
     pub(crate) resume: bool,
@@ -296,6 +303,15 @@ pub(crate) struct TrainArguments {
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Where the folds of a cross-validation come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FoldSource {
+    /// Ten stratified folds of all graphs.
+    Stratified,
+    /// The index files beside the set.
+    Published,
 }
 
 #[derive(Debug, Args)]

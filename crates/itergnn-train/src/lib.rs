@@ -25,6 +25,7 @@
 //! # Ok::<(), itergnn_train::TrainError>(())
 //! ```
 
+pub mod classification;
 pub mod config;
 pub mod data;
 mod error;

@@ -10,7 +10,7 @@ use itergnn::{
 };
 
 use crate::{
-    commands::{model, pacman, task, train::failure},
+    commands::{classification, model, pacman, task, train::failure},
     failure::Failure,
     memory,
     options::EvalArguments,
@@ -24,9 +24,15 @@ pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
     }
     let device = arguments.compute.start()?;
     let limit = arguments.memory.map(memory::from_gib).transpose()?;
+    if classification::evaluate_folds(arguments)? {
+        return Ok(());
+    }
     let (model, card) = model::load(&arguments.model, &device)?;
     if card.task == Task::Pacman.name() {
         return pacman::evaluate(arguments, &model, &card);
+    }
+    if classification::evaluate_model(arguments, &model, &card)? {
+        return Ok(());
     }
     let mut spec = trained_on(&card.training)
         .or_else(|| card.task.parse::<Task>().ok().or(arguments.task).map(TaskSpec::paper))
@@ -86,7 +92,7 @@ fn trained_on(training: &serde_json::Value) -> Option<TaskSpec> {
     Some(config.task)
 }
 
-fn table(report: &EvalReport) -> String {
+pub(crate) fn table(report: &EvalReport) -> String {
     let number = |value: Option<f64>| value.map(|value| format!("{value:.3e}"));
     let percent = |value: Option<f64>| value.map(|value| format!("{:.1}%", 100.0 * value));
     let measures = [

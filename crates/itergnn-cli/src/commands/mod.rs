@@ -2,6 +2,7 @@
 
 pub(crate) mod bench;
 mod bench_inference;
+pub(crate) mod classification;
 pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod exact;

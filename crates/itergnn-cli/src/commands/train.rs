@@ -18,7 +18,7 @@ use itergnn::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    commands::{pacman, task},
+    commands::{classification, pacman, task},
     failure::Failure,
     options::TrainArguments,
     output::{self, print, print_json},
@@ -30,8 +30,14 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     if pacman::is_meant(arguments) {
         return pacman::train(arguments);
     }
-    let config = configuration(arguments)?;
     let stop = stop_on_interrupt()?;
+    if classification::is_asked_for(arguments) {
+        return classification::train(arguments, stop);
+    }
+    if arguments.folds.is_some() || arguments.fold.is_some() {
+        return Err(Failure::bad_input("--folds and --fold belong to graph-classification"));
+    }
+    let config = configuration(arguments)?;
     let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
     let options = TrainOptions { device, start, stop: Arc::clone(&stop), ..TrainOptions::default() };
     let views = Views::new();

@@ -77,7 +77,7 @@ impl RunDirectory {
         }
         let checkpoints = path.join("checkpoints");
         fs::create_dir_all(&checkpoints).map_err(TrainError::io("create", &checkpoints))?;
-        let directory = Self { path: path.to_owned(), _lock: lock(path)? };
+        let directory = Self { path: path.to_owned(), _lock: lock_directory(path)? };
         if exists {
             directory.check_config(config)?;
         } else {
@@ -230,7 +230,7 @@ impl RunDirectory {
 }
 
 /// Keeps other processes out; the lock goes when the process does, however it ends.
-fn lock(path: &Path) -> Result<File, TrainError> {
+pub(crate) fn lock_directory(path: &Path) -> Result<File, TrainError> {
     let file = path.join("run.lock");
     let lock = File::create(&file).map_err(TrainError::io("create", &file))?;
     match lock.try_lock() {

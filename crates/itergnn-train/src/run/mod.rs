@@ -25,6 +25,7 @@ mod tensorboard;
 pub use atomic_file::{write_atomically, write_keeping_previous};
 pub use checkpoint::{Checkpoint, LogLengths};
 pub(crate) use checkpoint::{Written, named_tensor, seal, unseal};
+pub(crate) use directory::lock_directory;
 pub use directory::{RunConfig, RunDirectory, Start};
 pub use log::RunLog;
 pub(crate) use progress::float_bits;
