@@ -52,9 +52,10 @@ def adjacency(graphs):
     return matrix, sizes
 
 
-def layer(maps, running, training, matrix, states):
+def layer(maps, running, training, matrix, states, step):
     state = states + matrix @ states
-    for ((weight, bias), scale, shift), (mean, variance) in zip(maps, running):
+    for ((weight, bias), scale, shift), statistics in zip(maps, running):
+        mean, variance = statistics[step]
         state = state @ weight + bias
         state = torch.relu(batch_norm(state, mean, variance, scale, shift, training, 0.1, 1e-5))
     return state
@@ -68,9 +69,9 @@ def iterate(maps, confidence, running, training, states, module):
     output = [torch.zeros_like(rows) for rows in state]
     remaining = [torch.ones(()) for _ in GRAPHS]
     steps = [0] * len(GRAPHS)
-    for _ in range(module["most_steps"]):
+    for step in range(module["most_steps"]):
         matrix, sizes = adjacency([GRAPHS[graph] for graph in active])
-        rows = layer(maps, running, training, matrix, torch.cat([state[graph] for graph in active]))
+        rows = layer(maps, running, training, matrix, torch.cat([state[graph] for graph in active]), step)
         for graph, own in zip(list(active), torch.split(rows, sizes)):
             chance = torch.sigmoid(own.max(0).values @ weight[:, 0] + bias[0])
             output[graph] = module["decay"] * output[graph] + remaining[graph] * chance * own
@@ -84,6 +85,11 @@ def iterate(maps, confidence, running, training, states, module):
     return torch.cat(output), steps
 
 
+def steps_of(module):
+    """Running statistics are kept for every step of the iterative module apart."""
+    return module["most_steps"] if module else 1
+
+
 def scores(parameters, statistics, features, pooling, module, dropout, training):
     flat, running_values = Flat(parameters), Flat(statistics)
     embedding = flat.affine(NODE, HIDDEN) if module else None
@@ -93,7 +99,7 @@ def scores(parameters, statistics, features, pooling, module, dropout, training)
         for number in range(2):
             inputs = NODE if block == 0 and number == 0 and not module else HIDDEN
             maps.append((flat.affine(inputs, HIDDEN), flat.take(HIDDEN), flat.take(HIDDEN)))
-            running.append((running_values.take(HIDDEN), running_values.take(HIDDEN)))
+            running.append([(running_values.take(HIDDEN), running_values.take(HIDDEN)) for _ in range(steps_of(module))])
         blocks.append((maps, running, flat.affine(HIDDEN, 1) if module else None))
     votes = [flat.affine(NODE if layer_number == 0 else HIDDEN, CLASSES) for layer_number in range(BLOCKS + 1)]
     assert flat.place == len(parameters) and running_values.place == len(statistics)
@@ -105,7 +111,7 @@ def scores(parameters, statistics, features, pooling, module, dropout, training)
         if module:
             states, used = iterate(maps, confidence, running, training, states, module)
         else:
-            states, used = layer(maps, running, training, matrix, states), [1] * len(GRAPHS)
+            states, used = layer(maps, running, training, matrix, states, 0), [1] * len(GRAPHS)
         layers.append(states)
         steps = [before + now for before, now in zip(steps, used)]
     total = torch.zeros(len(GRAPHS), CLASSES)
@@ -128,7 +134,7 @@ def count(module):
 def case(pooling, module, seed):
     torch.manual_seed(seed)
     parameters = (torch.rand(count(module)) * 2 - 1).requires_grad_()
-    statistics = torch.rand(BLOCKS * 4 * HIDDEN) + 0.5
+    statistics = torch.rand(BLOCKS * 4 * HIDDEN * steps_of(module)) + 0.5
     features = torch.rand(sum(len(graph) for graph in GRAPHS), NODE)
     dropout = (torch.rand(BLOCKS + 1, len(GRAPHS), CLASSES) < 0.5).double() * 2
     given = {

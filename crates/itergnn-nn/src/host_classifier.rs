@@ -268,8 +268,15 @@ fn places(layout: &ClassifierLayout) -> Vec<Place> {
             let shape = vec![map.affine.outputs];
             place(format!("{base}.norms.{number}.gamma"), shape.clone(), &map.scale, false);
             place(format!("{base}.norms.{number}.beta"), shape.clone(), &map.shift, false);
-            place(format!("{base}.norms.{number}.running_mean"), shape.clone(), &map.running_mean, true);
-            place(format!("{base}.norms.{number}.running_var"), shape, &map.running_variance, true);
+            for (step, running) in map.running.iter().enumerate() {
+                // Both maps of the second step, then of the third, and so on.
+                let name = match step {
+                    0 => format!("{base}.norms.{number}"),
+                    later => format!("{base}.later_statistics.{}", (later - 1) * block.maps.len() + number),
+                };
+                place(format!("{name}.running_mean"), shape.clone(), &running.mean, true);
+                place(format!("{name}.running_var"), shape.clone(), &running.variance, true);
+            }
         }
     }
     places

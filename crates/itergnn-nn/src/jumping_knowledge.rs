@@ -143,6 +143,10 @@ impl JumpingKnowledgeModel {
                     activation: Activation::Relu,
                     batch_norm: true,
                     train_eps: config.train_eps,
+                    norm_steps: match controller {
+                        ControllerConfig::Iter(iter) | ControllerConfig::IterDecay(iter) => iter.training_cap,
+                        _ => 1,
+                    },
                     ..LayerConfig::new(LayerKind::Gin, 0, hidden, 0)
                 };
                 for _ in 0..config.blocks {
@@ -207,6 +211,7 @@ fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mu
     GinConv {
         mlp: Mlp { layers: maps, activation: Activation::Relu, final_activation: true },
         norms: (0..2).map(|_| BatchNormConfig::new(hidden).init(device)).collect(),
+        later_statistics: Vec::new(),
         learned_eps: config.train_eps.then(|| Param::from_tensor(Tensor::zeros([1], device))),
         eps: 0.0,
     }

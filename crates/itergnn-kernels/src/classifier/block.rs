@@ -73,7 +73,7 @@ impl<'a, T: Real> Block<'a, T> {
     ) -> BlockTape<T> {
         let graphs = whole.graphs.len();
         let Some((iteration, ..)) = &self.iteration else {
-            let layer = self.layer.forward(whole, states, statistics);
+            let layer = self.layer.forward(whole, states, statistics, 0);
             let step = Step { structure: whole.clone(), layer, halting: Vec::new() };
             return BlockTape { steps: vec![step], output: None, used: vec![1; graphs] };
         };
@@ -90,7 +90,7 @@ impl<'a, T: Real> Block<'a, T> {
                 (None, Some(last)) => &last.layer.output,
                 (None, None) => states,
             };
-            let layer = self.layer.forward(&structure, input, statistics);
+            let layer = self.layer.forward(&structure, input, statistics, number - 1);
             let mut halting = Vec::with_capacity(structure.graphs.len());
             let mut running = Vec::with_capacity(structure.graphs.len());
             for (position, &graph) in structure.graphs.iter().enumerate() {

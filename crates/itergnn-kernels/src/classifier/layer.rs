@@ -49,11 +49,13 @@ impl<'a, T: Real> Layer<'a, T> {
         }))
     }
 
+    /// Step number `step`, counted from 0.
     pub(super) fn forward(
         &self,
         structure: &Structure,
         states: &Buffer<T>,
         statistics: &mut Statistics<'_, T>,
+        step: usize,
     ) -> LayerTape<T> {
         let rows = structure.nodes();
         let width = padded(self.maps[0].0.inputs);
@@ -72,7 +74,7 @@ impl<'a, T: Real> Layer<'a, T> {
         let mut apply = |map: usize, input: Buffer<T>| {
             let (affine, norm) = &self.maps[map];
             let mapped = affine.forward(rows, &input);
-            let ranges = &self.ranges[map];
+            let ranges = &self.ranges[map].running[step];
             let tape = match statistics {
                 Statistics::Train(running) => norm.train(rows, &mapped, running, ranges),
                 Statistics::Infer(running) => norm.infer(running, ranges),

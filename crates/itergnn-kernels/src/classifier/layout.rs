@@ -26,10 +26,17 @@ pub struct MapRanges {
     pub scale: Range<usize>,
     /// Where its shift is.
     pub shift: Range<usize>,
-    /// Where its running mean is, in the slice of statistics.
-    pub running_mean: Range<usize>,
-    /// Where its running variance is, in the slice of statistics.
-    pub running_variance: Range<usize>,
+    /// Where its running mean and variance are, in the slice of statistics: for every step of the iterative module, once without it.
+    pub running: Vec<RunningRanges>,
+}
+
+/// Where the running statistics of a normalisation are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunningRanges {
+    /// The mean.
+    pub mean: Range<usize>,
+    /// The variance.
+    pub variance: Range<usize>,
 }
 
 /// The parameters of a block.
@@ -71,13 +78,15 @@ impl ClassifierLayout {
             bias: take(parameters, outputs),
         };
         let hidden = config.hidden_width;
+        let steps = config.iteration.map_or(1, |iteration| iteration.most_steps);
         let embedding = config.iteration.map(|_| affine(&mut parameters, config.node_width, hidden));
         let mut map = |parameters: &mut usize, inputs: usize| MapRanges {
             affine: affine(parameters, inputs, hidden),
             scale: take(parameters, hidden),
             shift: take(parameters, hidden),
-            running_mean: take(&mut statistics, hidden),
-            running_variance: take(&mut statistics, hidden),
+            running: (0..steps)
+                .map(|_| RunningRanges { mean: take(&mut statistics, hidden), variance: take(&mut statistics, hidden) })
+                .collect(),
         };
         let mut blocks = Vec::new();
         for block in 0..config.blocks {

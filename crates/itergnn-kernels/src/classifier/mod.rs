@@ -9,7 +9,8 @@
 //! loss   = mean cross-entropy
 //! ```
 //! The iterative module repeats `f` with confidence `c = sigmoid(max over nodes of h . w + b)` a graph, `h~ <- decay h~ + r c h`, `r <- decay (1 - c) r`, from `r = 1`,
-//! until `r <= epsilon` or for `most_steps` steps; graphs that are done leave the batch, and with it its statistics.
+//! until `r <= epsilon` or for `most_steps` steps; graphs that are done leave the batch, and with it its statistics. Running statistics are kept for every step apart, since states
+//! of different steps are distributed differently (Cooijmans et al. 2017 do so in recurrent networks); scale and shift are shared.
 //!
 //! Batch normalisation makes the graphs of a batch depend on each other, so the one-graph-at-a-time engine of [`block`](crate::block) cannot run it; sets are small, so
 //! folds of a cross-validation are what runs side by side, and a step runs on one thread.
@@ -26,5 +27,5 @@ mod votes;
 
 pub use batch::ClassifierBatch;
 pub use config::{ClassifierConfig, Iteration, Pooling};
-pub use layout::{AffineRanges, BlockRanges, ClassifierLayout, MapRanges};
+pub use layout::{AffineRanges, BlockRanges, ClassifierLayout, MapRanges, RunningRanges};
 pub use network::{Classifier, StepOutcome};

@@ -2,7 +2,7 @@
 
 use super::affine::add;
 use super::batch::{pad_rows, zeros};
-use super::layout::MapRanges;
+use super::layout::{MapRanges, RunningRanges};
 use crate::kernels::{AffineRelu, ColumnMoments, Kernels, NormaliseBackward, NormaliseSums};
 use crate::memory::Buffer;
 use crate::real::Real;
@@ -55,7 +55,13 @@ impl<T: Real> Norm<T> {
     }
 
     /// Normalises by the statistics of these rows, and moves the running ones towards them.
-    pub(super) fn train(&self, rows: usize, source: &Buffer<T>, running: &mut [T], ranges: &MapRanges) -> NormTape<T> {
+    pub(super) fn train(
+        &self,
+        rows: usize,
+        source: &Buffer<T>,
+        running: &mut [T],
+        ranges: &RunningRanges,
+    ) -> NormTape<T> {
         assert!(rows > 0 && source.as_slice().len() >= rows * self.width, "the source has its rows");
         let (mut mean, mut variance) = (Buffer::new(self.width), Buffer::new(self.width));
         let moments = ColumnMoments {
@@ -73,16 +79,16 @@ impl<T: Real> Norm<T> {
             let (keep, take) = (T::from_f64(1.0 - MOMENTUM), T::from_f64(MOMENTUM * factor));
             old.iter_mut().zip(new).for_each(|(old, &new)| *old = keep * *old + take * new);
         };
-        towards(&mut running[ranges.running_mean.clone()], mean.as_slice(), 1.0);
-        towards(&mut running[ranges.running_variance.clone()], variance.as_slice(), unbiased);
+        towards(&mut running[ranges.mean.clone()], mean.as_slice(), 1.0);
+        towards(&mut running[ranges.variance.clone()], variance.as_slice(), unbiased);
         self.tape(mean, variance)
     }
 
     /// Normalises by running statistics.
-    pub(super) fn infer(&self, running: &[T], ranges: &MapRanges) -> NormTape<T> {
-        let width = ranges.scale.len();
-        let mean = pad_rows(&running[ranges.running_mean.clone()], width);
-        self.tape(mean, pad_rows(&running[ranges.running_variance.clone()], width))
+    pub(super) fn infer(&self, running: &[T], ranges: &RunningRanges) -> NormTape<T> {
+        let width = ranges.mean.len();
+        let mean = pad_rows(&running[ranges.mean.clone()], width);
+        self.tape(mean, pad_rows(&running[ranges.variance.clone()], width))
     }
 
     fn tape(&self, mean: Buffer<T>, variance: Buffer<T>) -> NormTape<T> {

@@ -55,7 +55,7 @@ pub fn run_loop(
             break;
         }
         let before = options.trace.then(|| active.hidden.clone());
-        active.hidden = body.forward(&active.graph, active.input.clone(), active.hidden);
+        active.hidden = body.forward_at(step, &active.graph, active.input.clone(), active.hidden);
         let confidence = criterion.confidence(&active.graph, active.input.clone(), active.hidden.clone());
         let capped = step == cap;
         let weighed = rule.step(active.remaining.clone(), confidence.clone(), step, capped, training);

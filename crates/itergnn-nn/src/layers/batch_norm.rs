@@ -1,7 +1,31 @@
 //! Batch normalisation with PyTorch's running variance.
 
+use burn::module::{Module, RunningState};
 use burn::nn::BatchNorm;
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
+
+/// A running mean and variance beside those that a normalisation has itself.
+#[derive(Module, Debug)]
+pub struct RunningStatistics {
+    /// The mean, `[features]`.
+    pub running_mean: RunningState<Tensor<1>>,
+    /// The variance, `[features]`.
+    pub running_var: RunningState<Tensor<1>>,
+}
+
+impl RunningStatistics {
+    pub(crate) fn new(width: usize, device: &Device) -> Self {
+        Self {
+            running_mean: RunningState::new(Tensor::zeros([width], device)),
+            running_var: RunningState::new(Tensor::ones([width], device)),
+        }
+    }
+
+    /// A normalisation with these statistics; what it learns of them is learned here, since clones of a running state share it.
+    pub(crate) fn of(&self, norm: &BatchNorm) -> BatchNorm {
+        BatchNorm { running_mean: self.running_mean.clone(), running_var: self.running_var.clone(), ..norm.clone() }
+    }
+}
 
 /// Normalises every feature over the rows.
 ///

@@ -157,6 +157,9 @@ pub struct LayerConfig {
     /// Batch normalisation after every affine map (gin).
     #[serde(default)]
     pub batch_norm: bool,
+    /// Steps whose running statistics are kept apart where the layer is iterated (gin with batch normalisation).
+    #[serde(default = "one")]
+    pub norm_steps: usize,
     /// Width of the global attribute (gn-block); 0 for none.
     #[serde(default)]
     pub global_width: usize,
@@ -208,6 +211,7 @@ impl LayerConfig {
             eps: 0.0,
             train_eps: false,
             batch_norm: false,
+            norm_steps: one(),
             global_width: 0,
         }
     }

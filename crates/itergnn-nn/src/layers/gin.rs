@@ -5,7 +5,7 @@ use burn::nn::{BatchNorm, BatchNormConfig};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use super::batch_norm::batch_normalise;
+use super::batch_norm::{RunningStatistics, batch_normalise};
 use super::config::LayerConfig;
 use super::edge_inputs::node_vectors;
 use super::message_passing::MessagePassing;
@@ -26,12 +26,19 @@ pub struct GinConfig {
     pub train_eps: bool,
     /// Batch normalisation after every affine map, as in the GIN paper's classifiers.
     pub batch_norm: bool,
+    /// Steps whose running statistics are kept apart where the layer is iterated; later steps use the last.
+    #[serde(default = "one")]
+    pub norm_steps: usize,
+}
+
+fn one() -> usize {
+    1
 }
 
 impl GinConfig {
     /// PyG's defaults around `mlp`.
     pub fn new(mlp: MlpConfig) -> Self {
-        Self { mlp, eps: 0.0, train_eps: false, batch_norm: false }
+        Self { mlp, eps: 0.0, train_eps: false, batch_norm: false, norm_steps: 1 }
     }
 
     pub(super) fn from_layer(config: &LayerConfig) -> Result<Self, Error> {
@@ -43,15 +50,18 @@ impl GinConfig {
             eps: config.eps,
             train_eps: config.train_eps,
             batch_norm: config.batch_norm,
+            norm_steps: config.norm_steps,
         })
     }
 
     /// The layer with weights drawn from `rng`.
     pub fn init(&self, device: &Device, rng: &mut InitRng) -> GinConv {
-        let norm = |&width: &usize| BatchNormConfig::new(width).init(device);
+        let widths = if self.batch_norm { self.mlp.widths()[1..].to_vec() } else { Vec::new() };
+        let later = (1..self.norm_steps).flat_map(|_| &widths);
         GinConv {
             mlp: self.mlp.init(device, rng),
-            norms: if self.batch_norm { self.mlp.widths()[1..].iter().map(norm).collect() } else { Vec::new() },
+            later_statistics: later.map(|&width| RunningStatistics::new(width, device)).collect(),
+            norms: widths.iter().map(|&width| BatchNormConfig::new(width).init(device)).collect(),
             learned_eps: self.train_eps.then(|| Param::from_tensor(Tensor::full([1], self.eps, device))),
             eps: self.eps,
         }
@@ -71,6 +81,9 @@ pub struct GinConv {
     pub mlp: Mlp,
     /// One batch normalisation per affine map of the node function, between map and activation; empty without.
     pub norms: Vec<BatchNorm>,
+    /// The statistics of both normalisations at the second step, at the third, and so on; the first step has those of `norms`. States of different steps are
+    /// distributed differently, so one mean and variance for all would fit none of them.
+    pub later_statistics: Vec<RunningStatistics>,
     /// eps where it is learned, `[1]`.
     pub learned_eps: Option<Param<Tensor<1>>>,
     /// eps where it is constant.
@@ -85,28 +98,50 @@ impl GinConv {
     /// - nodes: `[nodes, input width]`
     /// - output: `[nodes, output width]`
     pub fn convolve(&self, graph: &GraphTensors, nodes: Tensor<2>) -> Tensor<2> {
+        self.convolve_at(1, graph, nodes)
+    }
+
+    /// The layer as step number `step`, counted from 1, of an iteration: only the running statistics differ.
+    fn convolve_at(&self, step: usize, graph: &GraphTensors, nodes: Tensor<2>) -> Tensor<2> {
         let aggregated = segment_sum(graph.at_senders(nodes.clone()), graph.incoming());
         let own = match &self.learned_eps {
             Some(eps) => nodes * (eps.val() + 1.0).unsqueeze(),
             None => nodes * (1.0 + self.eps),
         };
-        self.transform(own + aggregated)
+        self.transform(step, own + aggregated)
     }
 
-    fn transform(&self, state: Tensor<2>) -> Tensor<2> {
+    fn transform(&self, step: usize, state: Tensor<2>) -> Tensor<2> {
         if self.norms.is_empty() {
             return self.mlp.forward(state);
         }
         let last = self.mlp.layers.len() - 1;
         self.mlp.layers.iter().zip(&self.norms).enumerate().fold(state, |state, (index, (map, norm))| {
+            let norm = match self.statistics_at(step, index) {
+                Some(statistics) => &statistics.of(norm),
+                None => norm,
+            };
             let state = batch_normalise(norm, map.forward(state));
             if index < last || self.mlp.final_activation { self.mlp.activation.forward(state) } else { state }
         })
     }
 }
 
+impl GinConv {
+    /// The running statistics of a map at a step after the first; the last ones at steps beyond those.
+    fn statistics_at(&self, step: usize, map: usize) -> Option<&RunningStatistics> {
+        let last = (self.later_statistics.len() / self.norms.len().max(1)).checked_sub(1)?;
+        let later = step.checked_sub(2)?.min(last);
+        self.later_statistics.get(later * self.norms.len() + map)
+    }
+}
+
 impl MessagePassing for GinConv {
     fn forward(&self, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
         self.convolve(graph, node_vectors(input, hidden))
+    }
+
+    fn forward_at(&self, step: usize, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
+        self.convolve_at(step, graph, node_vectors(input, hidden))
     }
 }

@@ -48,4 +48,11 @@ impl MessagePassing for Layer {
             Self::GnBlock(layer) => layer.forward(graph, input, hidden),
         }
     }
+
+    fn forward_at(&self, step: usize, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
+        match self {
+            Self::Gin(layer) => layer.forward_at(step, graph, input, hidden),
+            other => other.forward(graph, input, hidden),
+        }
+    }
 }

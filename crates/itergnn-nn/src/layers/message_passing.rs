@@ -19,4 +19,10 @@ pub trait MessagePassing {
     ///
     /// When a width differs from the one the layer was made for.
     fn forward(&self, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2>;
+
+    /// As [`forward`](Self::forward), at step `step` (counted from 1) of an iteration. Only layers with batch normalisation tell steps apart.
+    fn forward_at(&self, step: usize, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
+        let _ = step;
+        self.forward(graph, input, hidden)
+    }
 }

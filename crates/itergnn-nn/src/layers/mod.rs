@@ -34,6 +34,7 @@ mod point_net;
 mod update;
 
 pub use aggregator::{Aggregation, Aggregator};
+pub use batch_norm::RunningStatistics;
 pub use config::{LayerConfig, LayerKind};
 pub use edge_inputs::EdgeOrder;
 pub use gat::{GatConfig, GatConv};
