@@ -175,7 +175,7 @@ impl<T: Real> Classifier<T> {
             (&forward.embedding, later, &self.layout.embedding)
         {
             let closed = gradient.as_mut_slice().iter_mut().zip(states.as_slice());
-            closed.filter(|(_, state)| !(**state > T::ZERO)).for_each(|(gradient, _)| *gradient = T::ZERO);
+            closed.filter(|(_, state)| **state <= T::ZERO).for_each(|(gradient, _)| *gradient = T::ZERO);
             let mut sums = AffineGradient::new(ranges);
             affine.collect(structure.nodes(), &forward.features, &gradient, &mut sums);
             sums.add_to(flat, ranges);

@@ -10,12 +10,12 @@ use super::gemm::{Gemm, gemm};
 use super::maximum::{MaxForward, max_forward};
 use super::maximum_backward::{MaxBackward, max_backward};
 use super::message::{Activate, ActivateBackward, activate, activate_backward};
-use super::peak::{Peak, peak};
 use super::neighbours::{GatherSum, ScatterSum, gather_sum, scatter_sum};
 use super::normalise::{
     AffineRelu, ColumnMoments, NormaliseBackward, NormaliseSums, affine_relu, column_moments, normalise_backward,
     normalise_sums,
 };
+use super::peak::{Peak, peak};
 use super::rows::{
     AddAssign, ColumnSum, Flush, PoolMax, WeightedAdd, add_assign, column_sum, flush, pool_max, weighted_add,
 };

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use burn::tensor::Device;
-use itergnn_nn::{InitRng, named_tensors};
+use itergnn_nn::{HostClassifier, InitRng};
 
 use super::fold::FoldRun;
 use super::fold_files::RunFolder;
@@ -69,8 +69,7 @@ pub fn cross_validate(
     if !complete {
         return Ok((curves, None));
     }
-    let parameters = named_tensors(&model.init(&Device::flex(), &mut InitRng::new(0))?);
-    let parameters = parameters.values().map(|tensor| tensor.values.len()).sum();
+    let parameters = HostClassifier::new(&model.init(&Device::flex(), &mut InitRng::new(0))?)?.parameters().len();
     let result = ClassificationResult::new(config, &data, parameters, curves.clone())?;
     folder.write_json("result.json", &result)?;
     Ok((curves, Some(result)))

@@ -22,7 +22,7 @@ mod fold_files;
 mod learner;
 mod result;
 
-pub use config::{ClassificationConfig, ClassifierConfig, FoldChoice};
+pub use config::{ClassificationConfig, ClassificationTask, ClassifierConfig, FoldChoice};
 pub use cross_validation::{ClassificationOptions, cross_validate};
 pub use data::ClassificationData;
 pub use evaluation::{evaluate_classifier, evaluate_run};
