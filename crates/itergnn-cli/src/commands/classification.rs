@@ -41,7 +41,7 @@ pub(crate) fn is_asked_for(arguments: &TrainArguments) -> bool {
 pub(crate) fn train(arguments: &TrainArguments, stop: Arc<AtomicBool>) -> Result<(), Failure> {
     let config = configuration(arguments)?;
     let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
-    let workers = arguments.threads.unwrap_or_else(rayon::current_num_threads);
+    let workers = arguments.compute.threads.unwrap_or_else(rayon::current_num_threads);
     let options = ClassificationOptions { start, stop, only_fold: arguments.fold, workers };
     let view = View::new(&config, arguments.fold.is_some());
     let trained = cross_validate(&config, &arguments.out, &options, |epoch| view.epoch(epoch)).map_err(failure)?;
@@ -106,6 +106,8 @@ fn refuse_other_flags(arguments: &TrainArguments) -> Result<(), Failure> {
         ("--samples", arguments.samples.is_some()),
         ("--validation", arguments.validation.is_some()),
         ("--seeds", arguments.seeds.is_some()),
+        ("--set", !arguments.set.is_empty()),
+        ("--engine", arguments.engine.is_some()),
     ];
     match given.into_iter().find(|(_, given)| *given) {
         Some((flag, _)) => Err(Failure::bad_input(format!("{flag} does not apply to graph-classification"))),

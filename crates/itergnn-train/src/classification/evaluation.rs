@@ -87,5 +87,5 @@ fn judged(
 
 fn report(config: &ClassificationConfig, records: Vec<SampleRecord>, start: Instant) -> EvalReport {
     let spec = TaskSpec::GraphClassification(config.spec().clone());
-    EvalReport::new(&spec, None, config.fold_seed, records, start.elapsed().as_secs_f64())
+    EvalReport::new(&spec, None, config.fold_seed, records, &[], start.elapsed().as_secs_f64())
 }
