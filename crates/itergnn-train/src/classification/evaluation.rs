@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use burn::tensor::Device;
+use itergnn_graph::solvers::diameter::{HopDiameter, hop_diameter};
 use itergnn_nn::GnnModel;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::store::{self, ModelCard};
@@ -12,7 +13,7 @@ use itergnn_tasks::{Sample, Summary, TaskSpec};
 use super::fold_files::{fold_directory, model_path, read_config};
 use super::{ClassificationConfig, ClassificationData};
 use crate::TrainError;
-use crate::evaluation::{EvalOptions, EvalReport, ModelPredictor, SampleRecord, predict_and_judge};
+use crate::evaluation::{DIAMETER_BUDGET, EvalOptions, EvalReport, ModelPredictor, SampleRecord, predict_and_judge};
 
 /// Judges every fold's model of a run directory, as it is after its last epoch, on the graphs that it has not been trained on.
 ///
@@ -35,7 +36,7 @@ pub fn evaluate_run(run: &Path, data: Option<&Path>, device: &Device) -> Result<
         accuracies.push(right / judged.len().max(1) as f64);
         records.extend(judged);
     }
-    let report = report(&config, records, start);
+    let report = report(&config, &data, records, start);
     let summary = Summary::of(accuracies).ok_or_else(|| TrainError::NoRun { path: run.to_owned() })?;
     Ok((report, summary))
 }
@@ -67,7 +68,7 @@ pub fn evaluate_classifier(
             judged(model, data.samples(), &all, device)?
         }
     };
-    Ok(Some(report(&config, records, start)))
+    Ok(Some(report(&config, &data, records, start)))
 }
 
 fn judged(
@@ -85,7 +86,14 @@ fn judged(
     Ok(records)
 }
 
-fn report(config: &ClassificationConfig, records: Vec<SampleRecord>, start: Instant) -> EvalReport {
+fn report(
+    config: &ClassificationConfig,
+    data: &ClassificationData,
+    records: Vec<SampleRecord>,
+    start: Instant,
+) -> EvalReport {
     let spec = TaskSpec::GraphClassification(config.spec().clone());
-    EvalReport::new(&spec, None, config.fold_seed, records, &[], start.elapsed().as_secs_f64())
+    let measure = |record: &SampleRecord| hop_diameter(&data.samples()[record.index as usize].graph, DIAMETER_BUDGET);
+    let diameters: Vec<HopDiameter> = records.iter().map(measure).collect();
+    EvalReport::new(&spec, None, config.fold_seed, records, &diameters, start.elapsed().as_secs_f64())
 }

@@ -17,7 +17,7 @@ use crate::config::task_sizes;
 const HELD_ELEMENTS: usize = 1 << 24;
 
 /// Edges that a search for one graph's diameter may look at; beyond it the diameter is a lower bound. Enough for any tree and for what the paper tests on.
-const DIAMETER_BUDGET: u64 = 20_000_000;
+pub(crate) const DIAMETER_BUDGET: u64 = 20_000_000;
 
 /// Most samples in memory at a time: enough to fill every batch of a round of walks.
 const HELD_SAMPLES: usize = 512;

@@ -12,7 +12,7 @@ mod report;
 mod walks;
 
 pub use evaluate::evaluate;
-pub(crate) use evaluate::predict_and_judge;
+pub(crate) use evaluate::{DIAMETER_BUDGET, predict_and_judge};
 pub use judge::judge;
 pub use options::{EvalOptions, EvalProgress};
 pub use predictor::{ModelPredictor, Predicted, Predictor};
