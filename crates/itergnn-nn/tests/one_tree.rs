@@ -139,7 +139,7 @@ impl burn::module::ModuleVisitor for Found {
 
 #[test]
 fn a_tour_is_seen_at_once_and_a_cap_is_reported() {
-    let ring: Vec<(f32, f32)> = (0..12).map(|k| (k as f32 * 0.523_6).sin_cos()).collect();
+    let ring: Vec<(f32, f32)> = (0..12).map(|k| (k as f32 * std::f32::consts::FRAC_PI_6).sin_cos()).collect();
     let prediction = predict(&model(1), &[complete(&ring)]);
     // Twelve chords of a twelfth of a circle.
     assert_close(&prediction.values[0], &[24.0 * (std::f64::consts::PI / 12.0).sin()], 1e-4, "ring");

@@ -1,5 +1,7 @@
 //! Labels and success of image navigation against networkx (`reference/navigation/`).
 
+#![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
+
 use itergnn_graph::{
     Attributes, EdgeWeights, generators,
     solvers::grid::{CellGrid, Connectivity},

@@ -114,6 +114,8 @@ impl Sub for Dual {
 impl Mul for Dual {
     type Output = Self;
 
+    // The rule of products is a sum.
+    #[expect(clippy::suspicious_arithmetic_impl)]
     fn mul(self, other: Self) -> Self {
         let slope = |index: usize| self.slopes[index] * other.value + self.value * other.slopes[index];
         Self { value: self.value * other.value, slopes: std::array::from_fn(slope) }
