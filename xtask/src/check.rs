@@ -26,7 +26,7 @@ pub(crate) fn test() -> Result<()> {
 }
 
 /// Runs cargo from the workspace root and fails with it.
-fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
+pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<()> {
     let line = format!("cargo {}", arguments.join(" "));
     say(&format!("==> {line}"));
     let started = Instant::now();

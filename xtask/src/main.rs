@@ -2,6 +2,7 @@
 
 mod architecture;
 mod check;
+mod sanitize;
 
 use std::process::ExitCode;
 
@@ -11,7 +12,9 @@ usage: cargo xtask <task>
   check          everything CI runs: architecture, formatting, lints, documentation, tests
   architecture   which crate may depend on which (see docs/architecture.md)
   lint           formatting, clippy and documentation, warnings denied
-  test           all tests";
+  test           all tests
+  sanitize       the kernels' portable path with the address sanitizer (not in CI)
+  valgrind       the kernels' corner cases under valgrind (not in CI; minutes)";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
@@ -20,6 +23,8 @@ fn main() -> ExitCode {
         "architecture" => architecture::check(),
         "lint" => check::lint(),
         "test" => check::test(),
+        "sanitize" => sanitize::address(),
+        "valgrind" => sanitize::valgrind(),
         _ => {
             say(USAGE);
             return ExitCode::from(2);
