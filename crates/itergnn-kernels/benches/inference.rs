@@ -203,9 +203,9 @@ fn two_waves(nodes: usize, apart: usize, weight: impl Fn(usize) -> f32) -> (Bloc
 fn bellman_ford(filter: &str) {
     let (nodes, apart) = (1_000_000, 100_000);
     // Multiples of 1/32, whose sums single precision holds exactly here.
-    let weights: [(&str, fn(usize) -> f32); 2] =
-        [("unweighted", |_| 1.0), ("weighted", |link| 0.5 + (link * 7 % 32) as f32 / 32.0)];
-    for (kind, weight) in weights {
+    for weighted in [false, true] {
+        let kind = if weighted { "weighted" } else { "unweighted" };
+        let weight = |link: usize| if weighted { 0.5 + (link * 7 % 32) as f32 / 32.0 } else { 1.0 };
         let name = format!("bellman-ford line {nodes} {kind}");
         if !name.contains(filter) {
             continue;
