@@ -75,7 +75,7 @@ impl ValuePlayer {
         let symmetries = if self.symmetries { &Symmetry::ALL[..] } else { &Symmetry::ALL[..1] };
         let kind = ViewKind::of(self.model.config());
         let options = RunOptions::inference();
-        let options = self.cap.map_or(options.clone(), |cap| options.with_cap(cap));
+        let options = self.cap.map_or(options, |cap| options.with_cap(cap));
         let mut found = vec![([0.0_f32; 4], 0, 0); games.len()];
         let views: Vec<GameView> = games.iter().map(|(_, game)| GameView::of(game, kind)).collect();
         for &symmetry in symmetries {

@@ -117,13 +117,14 @@ impl ValueLearner {
         let valued = views.outputs(&self.target, &options)?;
         let chosen = if self.agent.double { views.outputs(&self.online, &options)? } else { valued.clone() };
         let (scale, discount) = (self.agent.value_scale, self.agent.discount);
-        let target = |((one, _), (valued, chosen)): (&(&Transition, Symmetry), (&[f32; 4], &[f32; 4]))| {
+        let target = |one: &Transition, valued: &[f32; 4], chosen: &[f32; 4]| {
             let next = scale.value(f64::from(valued[best_of(chosen)]), discount);
             // A won game has discount 0, and 0 times an overflow must not become NaN.
             let later = if one.discount > 0.0 { f64::from(one.discount) * next } else { 0.0 };
             scale.output(f64::from(one.reward) + later, discount) as f32
         };
-        Ok(batch.iter().zip(valued.iter().zip(&chosen)).map(target).collect())
+        let rows = batch.iter().zip(valued.iter().zip(&chosen));
+        Ok(rows.map(|((one, _), (valued, chosen))| target(one, valued, chosen)).collect())
     }
 
     /// Weights and optimiser, and the weights of the target network.

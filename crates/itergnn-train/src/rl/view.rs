@@ -56,7 +56,7 @@ impl GameView {
 
 /// Games side by side, ready for a model.
 pub(super) enum ViewBatch {
-    Graphs(GraphBatch),
+    Graphs(Box<GraphBatch>),
     Pictures { values: Vec<f32>, count: usize, side: usize },
 }
 
@@ -79,7 +79,7 @@ impl ViewBatch {
         }
         let graphs = observations.par_iter().map(|observation| observation.graph());
         let graphs = graphs.collect::<Result<Vec<Graph>, _>>()?;
-        Ok(Self::Graphs(GraphBatch::new(&graphs.iter().collect::<Vec<_>>())?))
+        Ok(Self::Graphs(Box::new(GraphBatch::new(&graphs.iter().collect::<Vec<_>>())?)))
     }
 
     /// The model's outputs, `[games, 4]`, and what its controllers add to the loss.

@@ -167,7 +167,7 @@ impl Tensors {
                 "second" => &mut tensors.second,
                 _ => return Err(unexpected()),
             };
-            group.insert(name.to_owned(), named_tensor(&path, &view)?);
+            group.insert(name.to_owned(), named_tensor(path, &view)?);
         }
         Ok(tensors)
     }
