@@ -32,9 +32,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum ValueScale {
     /// The value itself, as in the paper.
+    #[default]
     Linear,
     /// Its logarithm to the base of 1 / discount.
-    #[default]
     Logarithmic,
 }
 
