@@ -39,13 +39,13 @@ fn golden() -> Vec<Case> {
 }
 
 fn sample(case: &Case) -> Sample {
-    let graph = generators::grid(case.side, case.side).unwrap();
+    let graph = generators::grid(case.side, case.side).expect("a side of at least 1");
     let ones = vec![1.0; graph.edges()];
     let graph = graph
         .with_node_attributes(Attributes::new(1, case.heights.clone()))
         .and_then(|graph| graph.with_edge_attributes(Attributes::new(1, ones)))
-        .unwrap();
-    let graph = mark_ends(graph, case.source, case.target).unwrap();
+        .expect("a row a node and an edge");
+    let graph = mark_ends(graph, case.source, case.target).expect("ends within the map");
     let mut sample = Sample::graph_level(Task::Navigation, case.side as u32, graph, vec![case.label as f32]);
     sample.fields = Fields {
         source: Some(case.source),
