@@ -479,7 +479,7 @@ Examples:
   itergnn reproduce lobsters ablation --seeds 3 two tables in full
   itergnn reproduce --report-only               the report again from the results that are there
 
-Tables: summary, lobsters, ablation, iterations, regular-graphs. A result that is there is not made again, so the same command goes on after Ctrl-C;
+Tables: summary, lobsters, ablation, iterations, regular-graphs, graph-classification, pacman, properties. A result that is there is not made again, so the same command goes on after Ctrl-C;
 results, report.md and report.html stand in the folder given by --out.")]
 pub(crate) struct ReproduceArguments {
     /// Tables to make; all unless given.
@@ -497,6 +497,9 @@ pub(crate) struct ReproduceArguments {
     /// Training samples of the paper's models, and the most that ours take.
     #[arg(long)]
     pub(crate) samples: Option<u64>,
+    /// Folder of the graph classification sets; without it that table is left out.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
     /// Folder of results and report.
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub(crate) out: PathBuf,

@@ -1,5 +1,6 @@
 //! `itergnn reproduce`: the paper's tables, ours beside theirs.
 
+mod classification;
 mod figures;
 mod pacman;
 mod queue_view;
@@ -8,7 +9,10 @@ mod tables;
 use std::{
     fs,
     path::Path,
-    sync::{Arc, atomic::Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use itergnn::train::{
@@ -20,14 +24,14 @@ use crate::{
     commands::train::{failure, stop_on_interrupt},
     failure::Failure,
     options::ReproduceArguments,
-    output::{self, AtomicFile, print, print_json},
+    output::{self, AtomicFile, note, print, print_json},
     report::{Report, ReportCell, today},
 };
 
 use queue_view::QueueView;
 
 /// Parts of the report that no queue of trainings makes.
-const OTHERS: [&str; 2] = ["pacman", "properties"];
+const OTHERS: [&str; 3] = ["graph-classification", "pacman", "properties"];
 
 pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let budget = budget(arguments)?;
@@ -43,6 +47,7 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         let mut view = QueueView::new(jobs.len());
         let runs = arguments.out.join("runs");
         run_queue(&jobs, &store, &runs, &options, workers, &mut view).map_err(failure)?;
+        classify(arguments, workers, &stop)?;
     }
     let report = report(arguments, &budget, &sections, &store)?;
     write_report(&arguments.out, &report)?;
@@ -63,6 +68,24 @@ fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
         return Err(Failure::bad_input("--seeds, --samples and --epochs must be at least 1"));
     }
     Ok(budget)
+}
+
+/// The cross-validations, if they are wanted and there is data.
+fn classify(arguments: &ReproduceArguments, workers: usize, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
+    if !is_wanted(arguments, "graph-classification") || stop.load(Ordering::Relaxed) {
+        return Ok(());
+    }
+    let Some(data) = &arguments.data else {
+        if !arguments.tables.is_empty() {
+            return Err(Failure::bad_input(
+                "graph-classification needs --data DIR: the sets of the GIN paper (dataset archive of its repository powerful-gnns), each as DIR/NAME/NAME.txt",
+            ));
+        }
+        note("graph-classification is left out: it needs --data DIR");
+        return Ok(());
+    };
+    let epochs = arguments.epochs.unwrap_or(if arguments.quick { 2 } else { 350 });
+    classification::run(&classification::Plan { data, epochs, workers, stop }, &arguments.out).map(drop)
 }
 
 fn check_names(arguments: &ReproduceArguments) -> Result<(), Failure> {
@@ -100,6 +123,7 @@ fn report(
         ),
     ];
     let mut parts: Vec<_> = sections.iter().map(|section| tables::render(arguments, section, store)).collect();
+    parts.push(classification::section(&arguments.out));
     parts.push(pacman::section(&arguments.out.join("results")));
     parts.push(figures::properties(arguments.quick).map_err(Failure::failed)?);
     Ok(Report {
