@@ -158,7 +158,7 @@ mod tests {
     fn few_digits_are_simpler() {
         assert_eq!(simplest(Interval { low: 0.7993, high: 0.8004 }), 0.8);
         assert_eq!(simplest(Interval { low: -0.31, high: -0.29 }), -0.3);
-        assert_eq!(simplest(Interval { low: 0.41, high: 0.43 }), 0.41);
+        assert_eq!(simplest(Interval { low: 0.4099, high: 0.43 }), 0.41);
         let (low, high) = (0.123_456_789, 0.123_456_79);
         let middle = simplest(Interval { low, high });
         assert!(low < middle && middle < high);
