@@ -1,5 +1,7 @@
 //! The classifier against PyTorch (`reference/classifier`).
 
+#![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
+
 use itergnn_kernels::Isa;
 use itergnn_kernels::classifier::{Classifier, ClassifierBatch, ClassifierConfig, Iteration, Pooling};
 use serde_json::Value;

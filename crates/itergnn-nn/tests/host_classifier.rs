@@ -1,5 +1,7 @@
 //! The host's training step against the model's own tensors and automatic gradients.
 
+#![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
+
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::activation::log_softmax;

@@ -37,7 +37,7 @@ impl ReportSection {
         }
         for figure in &self.figures {
             let caption = escape(&figure.caption);
-            let _ = write!(text, "<figure>{}<figcaption>{caption}</figcaption></figure>\n", figure.svg);
+            let _ = writeln!(text, "<figure>{}<figcaption>{caption}</figcaption></figure>", figure.svg);
         }
         if !self.notes.is_empty() {
             text.push_str("<ul>\n");

@@ -72,6 +72,9 @@ fn difference(found: &ClassificationConfig, wanted: &ClassificationConfig) -> Re
     Ok(lines.map_or_else(|| "its length".to_owned(), |(found, wanted)| format!("`{found}` against `{wanted}`")))
 }
 
+/// A state to go on from, with the epochs that led to it.
+type Resumed = Option<(Checkpoint, Vec<EpochOfFold>)>;
+
 /// Log, checkpoint and model of one fold.
 pub(super) struct FoldFiles {
     directory: PathBuf,
@@ -80,7 +83,7 @@ pub(super) struct FoldFiles {
 
 impl FoldFiles {
     /// Opens the files of a fold and finds the state to go on from, with the epochs that led to it.
-    pub(super) fn open(run: &Path, fold: usize) -> Result<(Self, Option<(Checkpoint, Vec<EpochOfFold>)>), TrainError> {
+    pub(super) fn open(run: &Path, fold: usize) -> Result<(Self, Resumed), TrainError> {
         let directory = fold_directory(run, fold);
         fs::create_dir_all(&directory).map_err(TrainError::io("create", &directory))?;
         let checkpoint = read_checkpoint(&directory.join("last.ckpt"))?;
