@@ -346,7 +346,7 @@ pub(crate) struct EvalArguments {
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
     /// Memory that predictions may take together, in GiB; 0.5 unless told. A graph that needs more than there is is refused.
-    #[arg(long, value_name = "GIB")]
+    #[arg(long, value_name = "GIB", allow_negative_numbers = true)]
     pub(crate) memory: Option<f64>,
     #[command(flatten)]
     pub(crate) compute: ComputeChoice,
@@ -461,7 +461,7 @@ pub(crate) struct SolveArguments {
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
     /// Memory that predictions may take together, in GiB; 1 unless told. A graph that needs more than there is is refused.
-    #[arg(long, value_name = "GIB")]
+    #[arg(long, value_name = "GIB", allow_negative_numbers = true)]
     pub(crate) memory: Option<f64>,
     #[command(flatten)]
     pub(crate) compute: ComputeChoice,

@@ -22,7 +22,7 @@ impl Graph {
     /// use itergnn_graph::{Graph, solvers::components};
     /// let graph = Graph::undirected(5, &[[0, 1], [2, 4], [4, 3]])?;
     /// let part = graph.induced(&components::largest(&graph))?;
-    /// assert_eq!(part.edge_list(), [[0, 2], [2, 0], [2, 1], [1, 2]]);
+    /// assert_eq!(part.edge_list(), [[0, 2], [2, 1], [2, 0], [1, 2]]);
     /// # Ok::<(), itergnn_graph::GraphError>(())
     /// ```
     pub fn induced(&self, nodes: &[u32]) -> Result<Self, GraphError> {

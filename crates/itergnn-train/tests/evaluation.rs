@@ -24,6 +24,7 @@ impl Predictor for Exact {
             predicted.values.push(vec![self.factor * length]);
             predicted.iterations.push((length / 2.0).ceil() as usize);
             predicted.capped.push(false);
+            predicted.overflows.push(None);
         }
         Ok(predicted)
     }

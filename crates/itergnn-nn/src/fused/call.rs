@@ -210,7 +210,12 @@ impl BlockCall {
         let gradients = OutputGradients { output, unspent: self.gives_unspent().then_some(unspent) };
         let back = || kernel::backward(self.run.engine, &inputs, &kept.output, &kept.tape, &gradients);
         match self.run.clock.time_backward(back).map_err(Fault::from_kernel) {
-            Ok(gradients) => gradients,
+            Ok(mut gradients) => {
+                if self.run.config.edge_width == 0 {
+                    gradients.edge_features = vec![T::from_f64(0.0); numbers.edges.len()];
+                }
+                gradients
+            }
             Err(Ok(fault)) => {
                 self.run.faults.push(fault);
                 undefined(&numbers)
@@ -228,7 +233,9 @@ impl BlockCall {
             receiver_offsets: structure.incoming().offsets(),
         };
         let Numbers { input, hidden, edges, parameters } = numbers;
-        BlockInputs { batch, node_inputs: input, hidden, edge_features: edges, parameters }
+        // A layer that reads no edges may be given a graph that has attributes on them.
+        let edge_features = if self.run.config.edge_width == 0 { &[] } else { edges };
+        BlockInputs { batch, node_inputs: input, hidden, edge_features, parameters }
     }
 }
 

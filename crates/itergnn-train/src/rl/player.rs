@@ -196,6 +196,7 @@ impl Player {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::RngExt;
 
     const SMALL: PacmanConfig = PacmanConfig { size: 5, walls: 2, wall_length: 3, dots: 3 };
 
@@ -205,7 +206,10 @@ mod tests {
     }
 
     fn turns(collector: &mut Collector, count: usize) -> Vec<Transition> {
-        let action = |turn: usize, game: usize| Action::ALL[(7 * turn + 3 * game + turn / 5) % 4];
+        // A walk without a pattern, so that it comes everywhere.
+        let action = |turn: usize, game: usize| {
+            Action::ALL[rng::sample(game as u64, turn as u64).random_range(0..Action::ALL.len() as u32) as usize]
+        };
         let mut all = Vec::new();
         for turn in 0..count {
             let actions: Vec<Action> = (0..3).map(|game| action(turn, game)).collect();
