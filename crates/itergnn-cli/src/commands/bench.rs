@@ -26,20 +26,33 @@ use crate::{
 /// Graphs of a training step, as in the paper.
 const BATCH: u64 = 32;
 
-/// The models whose training step is timed: name, preset, layer, aggregation.
-const MODELS: [(&str, &str, Option<(&str, &str)>); 4] = [
-    ("path-sim-max", "iter-homo-path-settle", Some(("path-sim", "max"))),
-    ("path-sim-attention", "iter-homo-path-settle", Some(("path-sim", "attention"))),
-    ("path-attention", "iter-homo-path-settle", Some(("path", "attention"))),
-    ("gcn-30", "gcn", None),
+/// A model whose training step is timed.
+struct TimedModel {
+    name: &'static str,
+    preset: &'static str,
+    /// Layer and aggregation, where they are not the preset's.
+    layer: Option<(&'static str, &'static str)>,
+}
+
+const MODELS: [TimedModel; 4] = [
+    TimedModel { name: "path-sim-max", preset: "iter-homo-path-settle", layer: Some(("path-sim", "max")) },
+    TimedModel { name: "path-sim-attention", preset: "iter-homo-path-settle", layer: Some(("path-sim", "attention")) },
+    TimedModel { name: "path-attention", preset: "iter-homo-path-settle", layer: Some(("path", "attention")) },
+    TimedModel { name: "gcn-30", preset: "gcn", layer: None },
 ];
 
-/// What they are trained on: name, generator, weights.
-const GRAPHS: [(&str, Generator, Weights); 4] = [
-    ("lobster", Generator::LOBSTER, Weights::PAPER),
-    ("er", Generator::ER, Weights::PAPER),
-    ("lobster-unweighted", Generator::LOBSTER, Weights::Unit),
-    ("er-unweighted", Generator::ER, Weights::Unit),
+/// What it is trained on.
+struct TimedGraphs {
+    name: &'static str,
+    generator: Generator,
+    weights: Weights,
+}
+
+const GRAPHS: [TimedGraphs; 4] = [
+    TimedGraphs { name: "lobster", generator: Generator::LOBSTER, weights: Weights::PAPER },
+    TimedGraphs { name: "er", generator: Generator::ER, weights: Weights::PAPER },
+    TimedGraphs { name: "lobster-unweighted", generator: Generator::LOBSTER, weights: Weights::Unit },
+    TimedGraphs { name: "er-unweighted", generator: Generator::ER, weights: Weights::Unit },
 ];
 
 /// Remaining probability below which a graph would stop: out of reach within 30 iterations.
@@ -74,7 +87,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     let steps: Vec<_> = GRAPHS
         .iter()
         .flat_map(|graphs| MODELS.iter().map(move |model| (graphs, model)))
-        .filter(|((_, _, weights), (name, ..))| *weights == Weights::PAPER || *name == "path-sim-max")
+        .filter(|(graphs, model)| graphs.weights == Weights::PAPER || model.name == "path-sim-max")
         .collect();
     let bar = progress::bar(steps.len() as u64 + 1, "benches");
     let mut results = Vec::new();
@@ -100,13 +113,11 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
 }
 
 /// A model of hidden width 64 that takes 30 iterations (or layers) on every graph, on weighted graphs unless told otherwise.
-fn config(
-    (_, generator, weights): &(&str, Generator, Weights),
-    (_, preset, layer): &(&str, &str, Option<(&str, &str)>),
-) -> Result<TrainConfig, TrainError> {
-    let spec = ShortestPathSpec { generator: *generator, size: SizeRange::TRAINING, weights: *weights };
-    let mut text = format!("name = '{preset}'\n");
-    if let Some((layer, aggregation)) = layer {
+fn config(graphs: &TimedGraphs, model: &TimedModel) -> Result<TrainConfig, TrainError> {
+    let TimedGraphs { generator, weights, .. } = *graphs;
+    let spec = ShortestPathSpec { generator, size: SizeRange::TRAINING, weights };
+    let mut text = format!("name = '{}'\n", model.preset);
+    if let Some((layer, aggregation)) = model.layer {
         text.push_str(&format!("layer = '{layer}'\naggregation = '{aggregation}'\n"));
         text.push_str(&format!("controller = {{ kind = 'iter-decay', epsilon = {NEVER:e} }}\n"));
     }
@@ -129,8 +140,8 @@ fn prepare(learner: &mut Learner) -> Result<(), TrainError> {
 }
 
 fn training_step(
-    graphs: &(&str, Generator, Weights),
-    model: &(&str, &str, Option<(&str, &str)>),
+    graphs: &TimedGraphs,
+    model: &TimedModel,
     repetitions: usize,
     engine: Engine,
 ) -> Result<Measurement, TrainError> {
@@ -151,7 +162,7 @@ fn training_step(
     }
     milliseconds.sort_by(f64::total_cmp);
     Ok(Measurement {
-        name: format!("train-step/{}/{}", graphs.0, model.0),
+        name: format!("train-step/{}/{}", graphs.name, model.name),
         step_ms: Some(milliseconds[0]),
         median_ms: Some(milliseconds[milliseconds.len() / 2]),
         ms: milliseconds[0],
