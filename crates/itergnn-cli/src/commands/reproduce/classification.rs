@@ -125,6 +125,7 @@ fn row(set: &str, model: &str, paper: (f64, f64), result: Option<&Classification
         return vec![plain(set), plain(model), plain("not run"), missing(), missing(), theirs, missing()];
     };
     let (best, last) = (&result.selected, &result.last);
+    let blocks = result.config.model.blocks.map_or(String::new(), |blocks| format!(", {blocks} blocks"));
     vec![
         plain(set),
         plain(model),
@@ -133,7 +134,7 @@ fn row(set: &str, model: &str, paper: (f64, f64), result: Option<&Classification
             short: 100.0 * best.mean < paper.0 - paper.1,
         },
         plain(&show(100.0 * last.mean, 100.0 * last.standard_deviation)),
-        plain(&format!("{} of {}", result.selected_epoch, result.config.epochs)),
+        plain(&format!("{} of {}{blocks}", result.selected_epoch, result.config.epochs)),
         theirs,
         plain(&format!("{:.0}", result.seconds)),
     ]
