@@ -4,6 +4,7 @@
 //! `[length]` of a tour that is proven optimal. Metric: relative loss.
 //! [`yardsticks`] says what two numbers and a local search achieve on the same samples.
 
+mod memory;
 mod sampler;
 mod spec;
 mod yardsticks;

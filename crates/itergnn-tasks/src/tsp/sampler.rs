@@ -6,7 +6,7 @@ use itergnn_graph::{
 };
 use rand::{Rng, RngExt};
 
-use super::TspSpec;
+use super::{TspSpec, memory};
 use crate::{Fields, Sample, Sampler, Task, TaskError};
 
 /// The most points that are labelled: beyond some hundreds a proof can take very long.
@@ -58,17 +58,22 @@ impl TspSampler {
     /// [`TaskError::Tour`] if the solver refuses the points or ends without a proof.
     pub fn label(points: &[(f64, f64)]) -> Result<Sample, TaskError> {
         let failed = |why: String| TaskError::Tour { points: points.len(), why };
-        let matrix = DistanceMatrix::from_points_scaled(points, UNITS).map_err(|error| failed(error.to_string()))?;
-        let solution = solve(&matrix, &TspOptions::default());
-        if !solution.proven {
-            return Err(failed("the tour found is not proven optimal".to_owned()));
-        }
+        let tour = memory::tour(points, || {
+            let matrix =
+                DistanceMatrix::from_points_scaled(points, UNITS).map_err(|error| failed(error.to_string()))?;
+            let solution = solve(&matrix, &TspOptions::default());
+            if solution.proven {
+                Ok(solution.tour)
+            } else {
+                Err(failed("the tour found is not proven optimal".to_owned()))
+            }
+        })?;
         let distance = |from: u32, to: u32| {
             let ((ax, ay), (bx, by)) = (points[from as usize], points[to as usize]);
             ((ax - bx).powi(2) + (ay - by).powi(2)).sqrt()
         };
         // The true length of the tour, not the sum of rounded distances.
-        let ends = solution.tour.iter().zip(solution.tour.iter().cycle().skip(1));
+        let ends = tour.iter().zip(tour.iter().cycle().skip(1));
         let length: f64 = ends.map(|(&from, &to)| distance(from, to)).sum();
 
         let graph = generators::complete(points.len())?;
@@ -78,7 +83,7 @@ impl TspSampler {
             .with_node_attributes(Attributes::new(2, coordinates))?
             .with_edge_attributes(Attributes::new(1, weights))?;
         let mut sample = Sample::graph_level(Task::Tsp, points.len() as u32, graph, vec![length as f32]);
-        sample.fields = Fields { tour: Some(solution.tour), ..Fields::default() };
+        sample.fields = Fields { tour: Some(tour), ..Fields::default() };
         Ok(sample)
     }
 }

@@ -41,6 +41,11 @@ impl Job {
         seeds.iter().flat_map(of_seed).collect()
     }
 
+    /// The name of the model in the id of the experiment.
+    pub fn model(&self) -> &str {
+        self.experiment.id.rsplit('/').next().unwrap_or_default()
+    }
+
     fn config(&self) -> Result<TrainConfig, TrainError> {
         TrainConfig { seed: self.seed, ..self.experiment.config.clone() }.resolved()
     }

@@ -27,6 +27,8 @@ pub struct AgentConfig {
     pub double: bool,
     /// Rewards that are added up before the value of a later state takes over; 1 in the paper.
     pub returns: usize,
+    /// How far into the game a value looks; to its end in the paper.
+    pub horizon: Horizon,
     /// Moves without a dot after which a training game is given up for a new one, without calling it lost; `None`, as in the paper, plays on until the time is up.
     pub patience: Option<u32>,
     /// What the outputs mean; `linear` in the paper.
@@ -47,11 +49,23 @@ impl Default for AgentConfig {
             batch_size: 32,
             double: true,
             returns: 1,
+            horizon: Horizon::default(),
             patience: None,
             value_scale: ValueScale::default(),
             symmetries: true,
         }
     }
+}
+
+/// Which rewards a value counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Horizon {
+    /// All that is still to come in the game, as in the paper.
+    #[default]
+    Game,
+    /// The next dot alone: the value of a move is the discount to the power of the moves that are left until then, whatever comes later.
+    Dot,
 }
 
 /// Most transitions that are remembered: they take about 300 bytes each.

@@ -3,7 +3,7 @@
 use itergnn_nn::controllers::ControllerConfig;
 use itergnn_nn::{GnnConfig, LayerKind, TaskWidths, preset};
 use itergnn_tasks::Task;
-use itergnn_tasks::pacman::{Action, IMAGE_CHANNELS, NODE_ATTRIBUTES, PacmanConfig};
+use itergnn_tasks::pacman::{Action, COMPASS_ATTRIBUTES, IMAGE_CHANNELS, NODE_ATTRIBUTES, PacmanConfig};
 use serde::{Deserialize, Serialize};
 
 use super::AgentConfig;
@@ -38,6 +38,9 @@ pub struct DqnConfig {
     /// Side of the kernels of a CNN, odd.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<usize>,
+    /// Give graph networks only the edges between nodes in one row or column, with their direction (see [`Observation::compass_graph`](itergnn_tasks::pacman::Observation::compass_graph)); not in the paper.
+    #[serde(default)]
+    pub compass: bool,
     /// Moves between records in the log; 0 for none.
     #[serde(default = "default_log_every")]
     pub log_every: u64,
@@ -68,11 +71,13 @@ pub struct PlayValidation {
     pub every_steps: u64,
     /// Games in a validation.
     pub games: u64,
+    /// Average the network over the eight rotations and reflections of a game, as [`ValuePlayer::with_symmetries`](super::ValuePlayer::with_symmetries) does.
+    pub symmetries: bool,
 }
 
 impl Default for PlayValidation {
     fn default() -> Self {
-        Self { every_steps: 20_000, games: 100 }
+        Self { every_steps: 20_000, games: 100, symmetries: false }
     }
 }
 
@@ -108,6 +113,7 @@ impl DqnConfig {
             environments: default_environments(),
             layers: None,
             kernel: None,
+            compass: false,
             log_every: default_log_every(),
             game: PacmanConfig::default(),
             model,
@@ -180,7 +186,7 @@ impl DqnConfig {
         let shape = TaskShape {
             task: Task::Pacman,
             node_width: NODE_ATTRIBUTES,
-            edge_width: 1,
+            edge_width: if self.compass { COMPASS_ATTRIBUTES } else { 1 },
             outputs: Action::ALL.len(),
             node_level: false,
             classes: None,

@@ -80,7 +80,7 @@ impl ValuePlayer {
         let views: Vec<GameView> = games.iter().map(|(_, game)| GameView::of(game, kind)).collect();
         for &symmetry in symmetries {
             let turned: Vec<GameView> = views.iter().map(|view| view.transformed(symmetry)).collect();
-            let batch = ViewBatch::new(&turned.iter().collect::<Vec<_>>())?;
+            let batch = ViewBatch::new(&turned.iter().collect::<Vec<_>>(), self.model.config())?;
             let (rows, iterations) = batch.outputs_and_iterations(&self.model, &options)?;
             for (index, (sum, most, nodes)) in found.iter_mut().enumerate() {
                 for action in Action::ALL {

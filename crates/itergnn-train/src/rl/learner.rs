@@ -74,7 +74,8 @@ impl ValueLearner {
     /// # Errors
     /// [`TrainError::Model`] if the model does not take these views.
     pub fn best_moves(&self, views: &[&GameView]) -> Result<Vec<Action>, TrainError> {
-        let rows = ViewBatch::new(views)?.outputs(&self.online, &learning_options(self.online.config()))?;
+        let rows = ViewBatch::new(views, self.online.config())?
+            .outputs(&self.online, &learning_options(self.online.config()))?;
         Ok(rows.iter().map(|row| Action::ALL[best_of(row)]).collect())
     }
 
@@ -86,7 +87,7 @@ impl ValueLearner {
         let options = learning_options(self.online.config());
         let targets = self.targets(batch)?;
         let views: Vec<GameView> = batch.iter().map(|(one, symmetry)| one.view.transformed(*symmetry)).collect();
-        let views = ViewBatch::new(&views.iter().collect::<Vec<_>>())?;
+        let views = ViewBatch::new(&views.iter().collect::<Vec<_>>(), self.online.config())?;
         let (outputs, auxiliary) = views.forward(&self.online, &options, &self.device)?;
 
         let mut chosen = vec![0.0_f32; 4 * batch.len()];
@@ -113,7 +114,7 @@ impl ValueLearner {
     fn targets(&self, batch: &[(&Transition, Symmetry)]) -> Result<Vec<f32>, TrainError> {
         let options = learning_options(self.online.config());
         let views: Vec<GameView> = batch.iter().map(|(one, symmetry)| one.next.transformed(*symmetry)).collect();
-        let views = ViewBatch::new(&views.iter().collect::<Vec<_>>())?;
+        let views = ViewBatch::new(&views.iter().collect::<Vec<_>>(), self.online.config())?;
         let valued = views.outputs(&self.target, &options)?;
         let chosen = if self.agent.double { views.outputs(&self.online, &options)? } else { valued.clone() };
         let (scale, discount) = (self.agent.value_scale, self.agent.discount);

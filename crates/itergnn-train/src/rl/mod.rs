@@ -40,7 +40,7 @@ mod session;
 mod value_scale;
 mod view;
 
-pub use agent::AgentConfig;
+pub use agent::{AgentConfig, Horizon};
 pub use config::{DqnConfig, PlayValidation};
 pub use evaluation::{Choice, Chooser, OraclePlayer, PlayOptions, PlayReport, RandomPlayer, ValuePlayer, play_games};
 pub use grid::{GridCell, GridReport, PAPER_DOTS, PAPER_WALLS, paper_table};

@@ -9,7 +9,7 @@ use itergnn_tasks::pacman::{Action, Pacman, PacmanConfig};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentConfig, GameView, Transition, ViewKind};
+use super::{AgentConfig, GameView, Horizon, Transition, ViewKind};
 use crate::TrainError;
 
 /// Several games, each stepped once a turn and replaced by a new one when it is over.
@@ -29,6 +29,7 @@ struct Rules {
     kind: ViewKind,
     discount: f32,
     returns: usize,
+    horizon: Horizon,
     patience: u32,
 }
 
@@ -72,7 +73,8 @@ impl Collector {
         agent: &AgentConfig,
     ) -> Result<Self, TrainError> {
         let (discount, returns) = (agent.discount as f32, agent.returns);
-        let rules = Rules { kind, discount, returns, patience: agent.patience.unwrap_or(u32::MAX) };
+        let rules =
+            Rules { kind, discount, returns, horizon: agent.horizon, patience: agent.patience.unwrap_or(u32::MAX) };
         let mut collector = Self { config, seed, rules, games: Vec::new(), started: 0 };
         for _ in 0..games {
             let player = collector.next_game()?;
@@ -169,7 +171,7 @@ impl Player {
         let mut complete = Vec::new();
         let done = self.is_done(rules);
         while self.recent.len() >= rules.returns || (done && !self.recent.is_empty()) {
-            complete.extend(self.oldest(won, rules.discount));
+            complete.extend(self.oldest(won, rules));
         }
         complete
     }
@@ -180,16 +182,20 @@ impl Player {
     }
 
     /// Takes the oldest move out, with the rewards since. A game that only ran out of time is not lost: what comes next still has its value.
-    fn oldest(&mut self, won: bool, discount: f32) -> Option<Transition> {
-        let (mut reward, mut factor) = (0.0, 1.0);
+    fn oldest(&mut self, won: bool, rules: &Rules) -> Option<Transition> {
+        let (mut reward, mut factor, mut over) = (0.0, 1.0, won);
         for (_, _, gained) in &self.recent {
             reward += factor * gained;
-            factor *= discount;
+            factor *= rules.discount;
+            if rules.horizon == Horizon::Dot && *gained > 0.0 {
+                over = true;
+                break;
+            }
         }
         let (view, action, _) = self.recent.pop_front()?;
         // What is seen after the last dot has no value, so any view will do; this one surely has a graph.
-        let next = if won { Arc::clone(&view) } else { Arc::clone(&self.view) };
-        Some(Transition { view, action, reward, discount: if won { 0.0 } else { factor }, next })
+        let next = if over { Arc::clone(&view) } else { Arc::clone(&self.view) };
+        Some(Transition { view, action, reward, discount: if over { 0.0 } else { factor }, next })
     }
 }
 
@@ -242,6 +248,17 @@ mod tests {
         let cubed = 0.9_f32 * 0.9 * 0.9;
         assert!(triple.iter().filter(|one| one.discount > 0.0).all(|one| one.discount >= cubed));
         assert!(triple.iter().filter(|one| one.discount == cubed).count() > 600);
+    }
+
+    #[test]
+    fn with_the_horizon_of_a_dot_nothing_counts_after_it() {
+        let agent = AgentConfig { returns: 3, horizon: Horizon::Dot, ..AgentConfig::default() };
+        let mut collector = Collector::new(SMALL, ViewKind::Graph, 4, 3, &agent).unwrap();
+        let transitions = turns(&mut collector, 300);
+        let powers = [1.0, 0.9_f32, 0.9 * 0.9];
+        assert!(transitions.iter().all(|one| (one.reward > 0.0) == (one.discount == 0.0)));
+        assert!(transitions.iter().all(|one| one.reward == 0.0 || powers.contains(&one.reward)));
+        assert!(powers.iter().all(|power| transitions.iter().any(|one| one.reward == *power)));
     }
 
     #[test]

@@ -223,7 +223,8 @@ impl<'a> Session<'a> {
     /// Judges the network on games of the training setting that it does not learn from.
     fn validate(&mut self) -> Result<PlayReport, TrainError> {
         let model = self.learner.model();
-        let (player, games) = (ValuePlayer::new(&model), self.config.validation.games);
+        let (player, games) =
+            (ValuePlayer::new(&model).with_symmetries(self.config.validation.symmetries), self.config.validation.games);
         let split = (Split::Validation, self.config.seed);
         play_split(&player, &self.config.game, games, split, &PlayOptions::default(), &mut |_| {})
     }

@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use itergnn_graph::{Graph, GraphBatch};
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::{GnnConfig, GnnModel, GraphTensors};
-use itergnn_tasks::pacman::{IMAGE_CHANNELS, Observation, Pacman, Picture, Symmetry};
+use itergnn_tasks::pacman::{COMPASS_ATTRIBUTES, IMAGE_CHANNELS, Observation, Pacman, Picture, Symmetry};
 use rayon::prelude::*;
 
 use crate::TrainError;
@@ -60,8 +60,13 @@ pub(super) enum ViewBatch {
     Pictures { values: Vec<f32>, count: usize, side: usize },
 }
 
+/// What stands on the edges of the graphs that a model takes.
+fn takes_compass(model: &GnnConfig) -> bool {
+    model.edge_width() == COMPASS_ATTRIBUTES
+}
+
 impl ViewBatch {
-    pub(super) fn new(views: &[&GameView]) -> Result<Self, TrainError> {
+    pub(super) fn new(views: &[&GameView], model: &GnnConfig) -> Result<Self, TrainError> {
         let mut side = 0;
         let mut values = Vec::new();
         let mut observations = Vec::new();
@@ -77,7 +82,9 @@ impl ViewBatch {
         if observations.is_empty() {
             return Ok(Self::Pictures { values, count: views.len(), side });
         }
-        let graphs = observations.par_iter().map(|observation| observation.graph());
+        let graphs = observations
+            .par_iter()
+            .map(|observation| if takes_compass(model) { observation.compass_graph() } else { observation.graph() });
         let graphs = graphs.collect::<Result<Vec<Graph>, _>>()?;
         Ok(Self::Graphs(Box::new(GraphBatch::new(&graphs.iter().collect::<Vec<_>>())?)))
     }

@@ -5,8 +5,10 @@ mod figures;
 mod pacman;
 mod queue_view;
 mod tables;
+mod yardsticks;
 
 use std::{
+    collections::BTreeSet,
     fs,
     path::Path,
     sync::{
@@ -39,7 +41,8 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
     let sections = catalogue(&budget).map_err(failure)?;
     let store = ResultStore::open(&arguments.out.join("results")).map_err(failure)?;
     let chosen = sections.iter().filter(|section| is_wanted(arguments, section.table.id));
-    let jobs = Job::plan(chosen.flat_map(|section| &section.experiments), &budget.seeds);
+    let mut jobs = Job::plan(chosen.flat_map(|section| &section.experiments), &budget.seeds);
+    keep_models(&mut jobs, &arguments.models)?;
     let stop = stop_on_interrupt()?;
     if !arguments.report_only {
         let options = TrainOptions { start: Start::ResumeOrNew, stop: Arc::clone(&stop), ..TrainOptions::default() };
@@ -47,6 +50,9 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         let mut view = QueueView::new(jobs.len());
         let runs = arguments.out.join("runs");
         run_queue(&jobs, &store, &runs, &options, workers, &mut view).map_err(failure)?;
+        if is_wanted(arguments, "summary") && !stop.load(Ordering::Relaxed) {
+            yardsticks::run(&arguments.out, arguments.quick)?;
+        }
         classify(arguments, workers, &stop)?;
     }
     let report = report(arguments, &budget, &sections, &store)?;
@@ -68,6 +74,20 @@ fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
         return Err(Failure::bad_input("--seeds, --samples and --epochs must be at least 1"));
     }
     Ok(budget)
+}
+
+/// Leaves the jobs of the named models, all if none is named.
+fn keep_models(jobs: &mut Vec<Job>, models: &[String]) -> Result<(), Failure> {
+    if models.is_empty() {
+        return Ok(());
+    }
+    let known: BTreeSet<String> = jobs.iter().map(|job| job.model().to_owned()).collect();
+    if let Some(name) = models.iter().find(|name| !known.contains(*name)) {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        return Err(Failure::bad_input(format!("no model `{name}` in these tables; there are {}", known.join(", "))));
+    }
+    jobs.retain(|job| models.iter().any(|name| name == job.model()));
+    Ok(())
 }
 
 /// The cross-validations, if they are wanted and there is data.

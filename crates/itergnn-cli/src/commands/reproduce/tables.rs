@@ -2,7 +2,7 @@
 
 use itergnn::train::reproduction::{Cell, ExperimentResult, Quantity, ResultStore, Row, Section, Spread};
 
-use super::figures::iterations_by_distance;
+use super::{figures::iterations_by_distance, yardsticks};
 use crate::{
     options::ReproduceArguments,
     report::{ReportCell, ReportSection, ReportTable},
@@ -38,10 +38,12 @@ pub(super) fn render(arguments: &ReproduceArguments, section: &Section, store: &
         }
         cells
     };
+    let mut rows: Vec<_> = table.rows.iter().map(row).collect();
+    rows.extend(yardsticks::rows(&arguments.out, table));
     ReportSection {
         title: table.title.to_owned(),
         command: command(arguments, table.id),
-        tables: vec![ReportTable { header, rows: table.rows.iter().map(row).collect() }, times(&results)],
+        tables: vec![ReportTable { header, rows }, times(&results)],
         figures: iterations_by_distance(section, &results),
         notes: table.notes.clone(),
     }
