@@ -28,6 +28,8 @@ pub enum ReadoutKind {
     Attention,
     /// First and last node of a chain, side by side.
     HeadTail,
+    /// First node of a graph: the one that asks, such as the player of a game.
+    First,
     /// No readout: one row a node.
     Node,
 }
@@ -38,6 +40,7 @@ pub enum ReadoutKind {
 /// max, min, mean, sum   u = rho_v h_v
 /// attention             u = sum_v softmax_v(linear([x_v; h_v])) h_v
 /// head-tail             u = [h_first; h_last]
+/// first                 u = h_first
 /// node                  u_v = h_v
 /// ```
 /// All are positively homogeneous of degree 1; attention only with the scale-invariant softmax (checked by
@@ -91,7 +94,11 @@ impl Readout {
                 };
                 segment_sum(weights * hidden, nodes)
             }
-            (ReadoutKind::HeadTail, _) => head_tail(graph, hidden),
+            (ReadoutKind::HeadTail, _) => {
+                let tail = one_of_each(graph, hidden.clone(), |range| range[1] - 1);
+                Tensor::cat(vec![one_of_each(graph, hidden, |range| range[0]), tail], 1)
+            }
+            (ReadoutKind::First, _) => one_of_each(graph, hidden, |range| range[0]),
             (ReadoutKind::Node, _) => hidden,
             (ReadoutKind::Attention, None) => unreachable!("attention is built with its score"),
         }
@@ -105,15 +112,10 @@ impl ReadoutKind {
     }
 }
 
-/// First and last node of every graph side by side.
-fn head_tail(graph: &GraphTensors, hidden: Tensor<2>) -> Tensor<2> {
+/// The row of one node of every graph, picked from the range of its nodes.
+fn one_of_each(graph: &GraphTensors, hidden: Tensor<2>, pick: fn(&[u32]) -> u32) -> Tensor<2> {
+    assert!(graph.node_segments().iter().all(|nodes| !nodes.is_empty()), "this readout needs a node in every graph");
+    let picked: Vec<u32> = graph.node_segments().offsets().windows(2).map(pick).collect();
     let device = hidden.device();
-    let ends = |pick: fn(&[u32]) -> u32| {
-        let picked: Vec<u32> = graph.node_segments().offsets().windows(2).map(pick).collect();
-        index_tensor(picked, &device)
-    };
-    assert!(graph.node_segments().iter().all(|nodes| !nodes.is_empty()), "head-tail needs a node in every graph");
-    let head = hidden.clone().select(0, ends(|range| range[0]));
-    let tail = hidden.select(0, ends(|range| range[1] - 1));
-    Tensor::cat(vec![head, tail], 1)
+    hidden.select(0, index_tensor(picked, &device))
 }

@@ -190,7 +190,7 @@ proptest! {
         let factor = 10_f64.powf(exponent);
         let graph = tensors(&[random_graph(5, 0.4, &mut rng::seeded(seed)), random_graph(2, 0.4, &mut rng::seeded(seed))]);
         let (input, hidden) = (graph.node_attributes(), graph.node_attributes() * 3.0);
-        for kind in [ReadoutKind::Max, ReadoutKind::Min, ReadoutKind::Mean, ReadoutKind::Sum, ReadoutKind::Attention, ReadoutKind::HeadTail] {
+        for kind in [ReadoutKind::Max, ReadoutKind::Min, ReadoutKind::Mean, ReadoutKind::Sum, ReadoutKind::Attention, ReadoutKind::HeadTail, ReadoutKind::First] {
             let readout = Readout::new(kind, 2, 2, true, &DEVICE, &mut InitRng::new(seed));
             let rows = |tensor: Tensor<2>| vec![tensor.try_into_vec_as::<f64>().unwrap()];
             let one = rows(readout.forward(&graph, input.clone(), hidden.clone()));

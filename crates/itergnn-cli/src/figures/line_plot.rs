@@ -12,6 +12,12 @@ pub(crate) struct Line {
     pub(crate) points: Vec<(f64, f64)>,
 }
 
+/// Height of a line of the legend.
+const ROW: f64 = 17.0;
+
+/// About the width of a letter.
+const LETTER: f64 = 7.0;
+
 /// Curves with dots, and a legend.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct LinePlot {
@@ -46,7 +52,24 @@ impl LinePlot {
             for (x, y) in places {
                 let _ = writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"2.5\" fill=\"{colour}\"/>");
             }
-            let (text, at) = (LEFT + 34.0, TOP + 16.0 + 17.0 * index as f64);
+        }
+        self.add_legend(&mut svg);
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    /// Names of the lines, over a sheet that lets curves shine through but not disturb.
+    fn add_legend(&self, svg: &mut String) {
+        let longest = self.lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0) as f64;
+        let (width, height) = (44.0 + LETTER * longest, ROW * self.lines.len() as f64 + 6.0);
+        let (left, top) = (LEFT + 6.0, TOP + 1.0);
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{left}\" y=\"{top}\" width=\"{width:.0}\" height=\"{height}\" fill=\"#fff\" fill-opacity=\"0.85\"/>"
+        );
+        for (index, line) in self.lines.iter().enumerate() {
+            let colour = COLOURS[index % COLOURS.len()];
+            let (text, at) = (LEFT + 34.0, TOP + 16.0 + ROW * index as f64);
             let (from, to, line_at) = (LEFT + 12.0, LEFT + 28.0, at - 4.0);
             let _ = writeln!(
                 svg,
@@ -54,8 +77,6 @@ impl LinePlot {
                 escaped(&line.name)
             );
         }
-        svg.push_str("</svg>\n");
-        svg
     }
 }
 

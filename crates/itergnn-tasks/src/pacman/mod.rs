@@ -28,7 +28,9 @@ mod symmetry;
 pub use env::{Action, Pacman, StepResult};
 pub use maze::Position;
 pub use metric::Episode;
-pub use observation::{COMPASS_ATTRIBUTES, NODE_ATTRIBUTES, NodeKind, Observation, ObservedNode};
+pub use observation::{
+    COMPASS_EDGE_ATTRIBUTES, COMPASS_NODE_ATTRIBUTES, NODE_ATTRIBUTES, NodeKind, Observation, ObservedNode,
+};
 pub use picture::{IMAGE_CHANNELS, Picture};
 pub use policy::{NearestDot, Policy, RandomMoves, play};
 pub use sampler::PacmanSampler;

@@ -11,8 +11,11 @@ use crate::TaskError;
 /// Numbers on each node of the observation graph: dx, dy, and one-hot (agent, dot, landmark).
 pub const NODE_ATTRIBUTES: usize = 5;
 
+/// Numbers on each node of [`Observation::compass_graph`]: one-hot (agent, dot, landmark).
+pub const COMPASS_NODE_ATTRIBUTES: usize = 3;
+
 /// Numbers on each edge of [`Observation::compass_graph`]: the distance, and whether the sender lies to the right of the receiver, to its left, below, above.
-pub const COMPASS_ATTRIBUTES: usize = 5;
+pub const COMPASS_EDGE_ATTRIBUTES: usize = 5;
 
 /// What a node of an observation is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -93,44 +96,45 @@ impl Observation {
     /// [`TaskError::Graph`] if there are more edges than 32-bit indices can name, which needs tens of thousands of
     /// dots.
     pub fn graph(&self) -> Result<Graph, TaskError> {
-        self.graph_of(1, |_, _| true, |_, _| [])
+        self.graph_of(NODE_ATTRIBUTES, 1, |_, _| true, |_, _| [])
     }
 
     /// The straight ways alone, each with its direction beside its length.
     ///
-    /// Paths consist of straight pieces between neighbouring corners, so only nodes in one row or column have an edge. This adds nothing that the positions of two nodes do not say; it saves a network from learning to
-    /// compare them, and most of the work.
+    /// Paths consist of straight pieces between neighbouring corners, so only nodes in one row or column have an edge. Edges say all that positions say of them, so nodes need none: what is learned in one place holds in
+    /// every other. Nothing is added to what [`Observation::graph`] shows; a network is saved from comparing positions, and from most of the work.
     ///
     /// # Shapes
-    /// Node attributes as [`Observation::graph`]. Edge attributes `[edges, 5]`: the distance, then 1 where the sender lies to the right of the receiver, to its left, below it, above it, else 0; all four are 0 where a dot
+    /// Node attributes `[nodes, 3]`: one-hot (agent, dot, landmark). Edge attributes `[edges, 5]`: the distance, then 1 where the sender lies to the right of the receiver, to its left, below it, above it, else 0; all four are 0 where a dot
     /// and a landmark share a cell.
     ///
     /// # Errors
     /// As [`Observation::graph`].
     pub fn compass_graph(&self) -> Result<Graph, TaskError> {
         let in_line = |from: &ObservedNode, to: &ObservedNode| from.right == to.right || from.down == to.down;
-        self.graph_of(COMPASS_ATTRIBUTES, in_line, |from, to| {
+        self.graph_of(COMPASS_NODE_ATTRIBUTES, COMPASS_EDGE_ATTRIBUTES, in_line, |from, to| {
             let sides = [from.right > to.right, from.right < to.right, from.down > to.down, from.down < to.down];
             sides.map(|lies_there| f32::from(u8::from(lies_there)))
         })
     }
 
-    /// The graph of the edges that `joined` lets through, given sender and receiver, with `more` numbers after the length of each.
+    /// The graph with the last `node_width` of the node attributes and the edges that `joined` lets through, given sender and receiver, with `more` numbers after the length of each.
     fn graph_of<const MORE: usize>(
         &self,
-        width: usize,
+        node_width: usize,
+        edge_width: usize,
         joined: impl Fn(&ObservedNode, &ObservedNode) -> bool,
         more: impl Fn(&ObservedNode, &ObservedNode) -> [f32; MORE],
     ) -> Result<Graph, TaskError> {
         let count = self.nodes.len();
-        let mut nodes = Vec::with_capacity(NODE_ATTRIBUTES * count);
+        let mut nodes = Vec::with_capacity(node_width * count);
         for node in &self.nodes {
             let mut row = [f32::from(node.right), f32::from(node.down), 0.0, 0.0, 0.0];
             row[2 + node.kind as usize] = 1.0;
-            nodes.extend_from_slice(&row);
+            nodes.extend_from_slice(&row[NODE_ATTRIBUTES - node_width..]);
         }
         let mut edges = Vec::with_capacity(count * count.saturating_sub(1));
-        let mut weights = Vec::with_capacity(width * edges.capacity());
+        let mut weights = Vec::with_capacity(edge_width * edges.capacity());
         // Receivers in order, so that the graph's edges keep the order given here.
         for (receiver, to) in self.nodes.iter().enumerate() {
             for (sender, from) in self.nodes.iter().enumerate() {
@@ -143,8 +147,8 @@ impl Observation {
         }
         let graph = Graph::new(count, &edges)?;
         Ok(graph
-            .with_node_attributes(Attributes::new(NODE_ATTRIBUTES, nodes))?
-            .with_edge_attributes(Attributes::new(width, weights))?)
+            .with_node_attributes(Attributes::new(node_width, nodes))?
+            .with_edge_attributes(Attributes::new(edge_width, weights))?)
     }
 }
 
@@ -244,6 +248,7 @@ mod tests {
         };
         assert_eq!((graph.nodes(), graph.edges()), (3, 4), "agent and dot are not in line");
         assert_eq!(edge(1, 0), None);
+        assert_eq!(rows(&graph)[1], [0.0, 1.0, 0.0], "a dot");
         let (near, far) = (edge(2, 0).unwrap(), edge(1, 2).unwrap());
         assert_eq!(near[0] + far[0], 3.0);
         // The landmark stands right of the agent and above the dot, or below the agent and left of the dot.

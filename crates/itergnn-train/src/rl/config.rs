@@ -3,7 +3,9 @@
 use itergnn_nn::controllers::ControllerConfig;
 use itergnn_nn::{GnnConfig, LayerKind, TaskWidths, preset};
 use itergnn_tasks::Task;
-use itergnn_tasks::pacman::{Action, COMPASS_ATTRIBUTES, IMAGE_CHANNELS, NODE_ATTRIBUTES, PacmanConfig};
+use itergnn_tasks::pacman::{
+    Action, COMPASS_EDGE_ATTRIBUTES, COMPASS_NODE_ATTRIBUTES, IMAGE_CHANNELS, NODE_ATTRIBUTES, PacmanConfig,
+};
 use serde::{Deserialize, Serialize};
 
 use super::AgentConfig;
@@ -38,7 +40,7 @@ pub struct DqnConfig {
     /// Side of the kernels of a CNN, odd.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<usize>,
-    /// Give graph networks only the edges between nodes in one row or column, with their direction (see [`Observation::compass_graph`](itergnn_tasks::pacman::Observation::compass_graph)); not in the paper.
+    /// Show graph networks no positions, but the straight ways with their directions (see [`Observation::compass_graph`](itergnn_tasks::pacman::Observation::compass_graph)); not in the paper.
     #[serde(default)]
     pub compass: bool,
     /// Moves between records in the log; 0 for none.
@@ -183,10 +185,12 @@ impl DqnConfig {
         if self.kernel.is_some() {
             return Err(TrainError::config("kernel", format!("`{}` has no kernels", self.model.name)));
         }
+        let (node_width, edge_width) =
+            if self.compass { (COMPASS_NODE_ATTRIBUTES, COMPASS_EDGE_ATTRIBUTES) } else { (NODE_ATTRIBUTES, 1) };
         let shape = TaskShape {
             task: Task::Pacman,
-            node_width: NODE_ATTRIBUTES,
-            edge_width: if self.compass { COMPASS_ATTRIBUTES } else { 1 },
+            node_width,
+            edge_width,
             outputs: Action::ALL.len(),
             node_level: false,
             classes: None,

@@ -5,7 +5,7 @@ use burn::tensor::{Device, Tensor, TensorData};
 use itergnn_graph::{Graph, GraphBatch};
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::{GnnConfig, GnnModel, GraphTensors};
-use itergnn_tasks::pacman::{COMPASS_ATTRIBUTES, IMAGE_CHANNELS, Observation, Pacman, Picture, Symmetry};
+use itergnn_tasks::pacman::{COMPASS_EDGE_ATTRIBUTES, IMAGE_CHANNELS, Observation, Pacman, Picture, Symmetry};
 use rayon::prelude::*;
 
 use crate::TrainError;
@@ -62,7 +62,7 @@ pub(super) enum ViewBatch {
 
 /// What stands on the edges of the graphs that a model takes.
 fn takes_compass(model: &GnnConfig) -> bool {
-    model.edge_width() == COMPASS_ATTRIBUTES
+    model.edge_width() == COMPASS_EDGE_ATTRIBUTES
 }
 
 impl ViewBatch {
