@@ -23,6 +23,9 @@ pub struct AgentConfig {
     pub replay: usize,
     /// Transitions in an update.
     pub batch_size: usize,
+    /// Transitions drawn for each place in an update, of which the one that last surprised the network most is learned from; 1, as in the paper, is uniform replay. Games are certain, so
+    /// this changes how often something is learned, not what.
+    pub candidates: usize,
     /// Choose the next move by the network and value it by the target network (double DQN); `false` does both by the target network.
     pub double: bool,
     /// Rewards that are added up before the value of a later state takes over; 1 in the paper.
@@ -47,6 +50,7 @@ impl Default for AgentConfig {
             target_every: 200,
             replay: 10_000,
             batch_size: 32,
+            candidates: 1,
             double: true,
             returns: 1,
             horizon: Horizon::default(),
@@ -84,6 +88,7 @@ impl AgentConfig {
             ("agent.target_every", self.target_every),
             ("agent.replay", self.replay as u64),
             ("agent.batch_size", self.batch_size as u64),
+            ("agent.candidates", self.candidates as u64),
             ("agent.returns", self.returns as u64),
             ("agent.patience", self.patience.map_or(1, u64::from)),
         ];

@@ -79,11 +79,12 @@ impl ValueLearner {
         Ok(rows.iter().map(|row| Action::ALL[best_of(row)]).collect())
     }
 
-    /// Learns from transitions, each seen under a symmetry; if loss or gradient are no finite numbers the report says so and the network stays as it was.
+    /// Learns from transitions, each seen under a symmetry, and says how far each output was from its target; if loss or gradient are no finite numbers the report says so and the network
+    /// stays as it was.
     ///
     /// # Errors
     /// [`TrainError::Model`] if the model does not take these views.
-    pub fn step(&mut self, batch: &[(&Transition, Symmetry)], rate: f64) -> Result<ValueStep, TrainError> {
+    pub fn step(&mut self, batch: &[(&Transition, Symmetry)], rate: f64) -> Result<(ValueStep, Vec<f32>), TrainError> {
         let options = learning_options(self.online.config());
         let targets = self.targets(batch)?;
         let views: Vec<GameView> = batch.iter().map(|(one, symmetry)| one.view.transformed(*symmetry)).collect();
@@ -98,7 +99,9 @@ impl ValueLearner {
         let outputs = (outputs * chosen).sum_dim(1);
         let mean = outputs.clone().mean().into_scalar::<f64>();
         let targets = Tensor::<2>::from_data(TensorData::new(targets, [batch.len(), 1]), &self.device);
-        let loss = self.agent.value_scale.loss(targets - outputs, self.agent.discount);
+        let differences = targets - outputs;
+        let surprises = differences.clone().abs().try_into_vec_as::<f32>().expect("the device gives its tensors back");
+        let loss = self.agent.value_scale.loss(differences, self.agent.discount);
         let auxiliary_loss = auxiliary.as_ref().map_or(0.0, |loss| loss.clone().into_scalar::<f64>());
         let total = auxiliary.into_iter().fold(loss.clone(), |total, loss| total + loss);
         let gradients = GradientsParams::from_grads(total.backward(), &self.online);
@@ -107,7 +110,7 @@ impl ValueLearner {
         if report.fault().is_none() {
             self.online = self.optimiser.step(rate, self.online.clone(), gradients, gradient_norm);
         }
-        Ok(report)
+        Ok((report, surprises))
     }
 
     /// What the outputs of the chosen moves should be.
@@ -181,7 +184,7 @@ mod tests {
         let won = Transition { view: Arc::clone(&view), action: Action::Right, reward: 1.0, discount: 0.0, next: view };
         let batch: Vec<_> = Symmetry::ALL.iter().map(|&symmetry| (&won, symmetry)).collect();
         let before = learner.state().1;
-        let losses: Vec<f64> = (0..200).map(|_| learner.step(&batch, 3e-3).unwrap().loss).collect();
+        let losses: Vec<f64> = (0..200).map(|_| learner.step(&batch, 3e-3).unwrap().0.loss).collect();
         assert!(losses[199] < 0.1 * losses[0], "{} after {}", losses[199], losses[0]);
         assert_eq!(learner.state().1, before);
         learner.update_target();

@@ -12,7 +12,7 @@ use rand::RngExt;
 
 use super::checkpoint::{PlayCheckpoint, PlayProgress, Totals};
 use super::evaluation::play_split;
-use super::{Collector, DqnConfig, PlayOptions, PlayRecord, PlayReport, Replay, Transition, ValueLearner};
+use super::{Collector, DqnConfig, PlayOptions, PlayRecord, PlayReport, Replay, ValueLearner};
 use super::{ValuePlayer, ViewKind};
 use crate::TrainError;
 use crate::records::{Observer, Plan};
@@ -196,16 +196,19 @@ impl<'a> Session<'a> {
             self.rate =
                 optimiser.learning_rate * optimiser.schedule.factor(self.progress.updates, self.config.updates());
             let mut stream = rng::sample(self.config.seed ^ BATCHES, self.progress.updates);
-            let held = self.replay.len() as u32;
-            let batch: Vec<(&Transition, Symmetry)> = (0..self.config.agent.batch_size)
-                .filter_map(|_| {
-                    let (place, turned) = (stream.random_range(0..held), stream.random_range(0..8_u32));
-                    let symmetry =
-                        if self.config.agent.symmetries { Symmetry::ALL[turned as usize] } else { Symmetry::IDENTITY };
-                    Some((self.replay.get(place as usize)?, symmetry))
-                })
-                .collect();
-            let report = self.learner.step(&batch, self.rate)?;
+            let agent = &self.config.agent;
+            let (mut places, mut batch) = (Vec::new(), Vec::new());
+            for _ in 0..agent.batch_size {
+                let Some(place) = self.replay.draw(agent.candidates, &mut stream) else { break };
+                let turned = stream.random_range(0..8_u32) as usize;
+                let symmetry = if agent.symmetries { Symmetry::ALL[turned] } else { Symmetry::IDENTITY };
+                batch.extend(self.replay.get(place).map(|transition| (transition, symmetry)));
+                places.push(place);
+            }
+            let (report, surprises) = self.learner.step(&batch, self.rate)?;
+            for (place, surprise) in places.into_iter().zip(surprises) {
+                self.replay.note_surprise(place, surprise);
+            }
             if let Some((what, value)) = report.fault() {
                 return Err(TrainError::NotFinite { what, value, step: self.progress.updates + 1, epoch: 1 });
             }
