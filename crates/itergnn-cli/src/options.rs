@@ -358,6 +358,9 @@ pub(crate) struct EvalArguments {
     /// Pacman: share of random moves; none unless given.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) exploration: f64,
+    /// Pacman: let the player correct its values by what its moves led to, until it eats the next dot.
+    #[arg(long)]
+    pub(crate) recall: bool,
     /// Pacman: average the network over the eight rotations and reflections of the map.
     #[arg(long)]
     pub(crate) symmetries: bool,
@@ -399,6 +402,9 @@ pub(crate) struct PlayArguments {
     /// Moves a second.
     #[arg(long, default_value_t = 8.0)]
     pub(crate) speed: f64,
+    /// Let the player correct its values by what its moves led to, until it eats the next dot.
+    #[arg(long)]
+    pub(crate) recall: bool,
     /// Average the network over the eight rotations and reflections of the map.
     #[arg(long)]
     pub(crate) symmetries: bool,

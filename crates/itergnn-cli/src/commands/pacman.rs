@@ -13,8 +13,8 @@ use itergnn::{
     train::{
         ModelConfig, Observer, Plan, RunDirectory, Start, Status, TrainOptions,
         rl::{
-            Chooser, DqnConfig, GridCell, GridReport, OraclePlayer, PAPER_DOTS, PAPER_WALLS, PlayOptions, PlayRecord,
-            PlayReport, RandomPlayer, ValuePlayer, play_games, train_dqn,
+            AgentConfig, Chooser, DqnConfig, GridCell, GridReport, OraclePlayer, PAPER_DOTS, PAPER_WALLS, PlayOptions,
+            PlayRecord, PlayReport, RandomPlayer, Recall, ValuePlayer, play_games, train_dqn,
         },
         run::write_atomically,
     },
@@ -190,16 +190,42 @@ impl Drop for PlayView {
     }
 }
 
+/// How a model learned to play, if it did.
+fn training_of(card: &ModelCard) -> Option<DqnConfig> {
+    serde_json::from_value(card.training.get("play")?.clone()).ok()
+}
+
 /// The game a model was trained on, if it was.
 pub(crate) fn trained_on(card: &ModelCard) -> Option<PacmanConfig> {
-    let config: DqnConfig = serde_json::from_value(card.training.get("play")?.clone()).ok()?;
-    Some(config.game)
+    training_of(card).map(|config| config.game)
+}
+
+/// How to correct the outputs of a model while it plays.
+pub(crate) fn recall_of(card: &ModelCard) -> Recall {
+    let agent = training_of(card).map(|config| config.agent).unwrap_or_default();
+    Recall { scale: agent.value_scale, discount: agent.discount }
+}
+
+/// Who is judged.
+struct Candidate<'a> {
+    player: &'a dyn Chooser,
+    name: &'a str,
+    training_seed: Option<u64>,
+    game: PacmanConfig,
+    recall: Recall,
 }
 
 /// `itergnn eval` of a model that plays.
 pub(crate) fn evaluate(arguments: &EvalArguments, model: &GnnModel, card: &ModelCard) -> Result<(), Failure> {
     let player = ValuePlayer::new(model).with_symmetries(arguments.symmetries).with_cap(arguments.max_iterations);
-    judge(arguments, &player, &card.name, Some(card.seed), trained_on(card).unwrap_or_default())
+    let who = Candidate {
+        player: &player,
+        name: &card.name,
+        training_seed: Some(card.seed),
+        game: trained_on(card).unwrap_or_default(),
+        recall: recall_of(card),
+    };
+    judge(arguments, &who)
 }
 
 /// `itergnn eval nearest-dot` and `itergnn eval random`: players that do not learn, as a yardstick.
@@ -208,34 +234,32 @@ pub(crate) fn yardstick(arguments: &EvalArguments) -> Option<Result<(), Failure>
     if arguments.model.exists() || arguments.task.is_some_and(|task| task != Task::Pacman) {
         return None;
     }
-    let game = PacmanConfig::default();
-    match name {
-        "nearest-dot" => Some(judge(arguments, &OraclePlayer, name, None, game)),
-        "random" => Some(judge(arguments, &RandomPlayer { seed: arguments.seed }, name, None, game)),
-        _ => None,
-    }
+    let random = RandomPlayer { seed: arguments.seed };
+    let player: &dyn Chooser = match name {
+        "nearest-dot" => &OraclePlayer,
+        "random" => &random,
+        _ => return None,
+    };
+    let agent = AgentConfig::default();
+    let recall = Recall { scale: agent.value_scale, discount: agent.discount };
+    Some(judge(arguments, &Candidate { player, name, training_seed: None, game: PacmanConfig::default(), recall }))
 }
 
-fn judge(
-    arguments: &EvalArguments,
-    player: &dyn Chooser,
-    name: &str,
-    training_seed: Option<u64>,
-    game: PacmanConfig,
-) -> Result<(), Failure> {
-    let mut spec = TaskSpec::Pacman(game);
+fn judge(arguments: &EvalArguments, who: &Candidate<'_>) -> Result<(), Failure> {
+    let mut spec = TaskSpec::Pacman(who.game);
     task::apply(&mut spec, &arguments.samples_of).map_err(Failure::bad_input)?;
     let TaskSpec::Pacman(game) = spec else { return Err(Failure::failed("not a game")) };
     if !(0.0..=1.0).contains(&arguments.exploration) {
         return Err(Failure::bad_input(format!("--exploration {}: not in 0..1", arguments.exploration)));
     }
-    let options = PlayOptions { exploration: arguments.exploration };
+    let options = PlayOptions { exploration: arguments.exploration, recall: arguments.recall.then_some(who.recall) };
     if arguments.grid {
-        return grid(arguments, player, name, training_seed, &options);
+        return grid(arguments, who, &options);
     }
     let bar = progress::bar(arguments.count, "games");
     let mut tell = |done: u64| bar.set_position(done);
-    let report = play_games(player, &game, arguments.count, arguments.seed, &options, &mut tell).map_err(failure)?;
+    let report =
+        play_games(who.player, &game, arguments.count, arguments.seed, &options, &mut tell).map_err(failure)?;
     bar.finish_and_clear();
     if arguments.json {
         // The measures of other tasks are null, as everywhere.
@@ -265,17 +289,12 @@ fn table(report: &PlayReport) -> String {
     output::table(&header, [row])
 }
 
-fn grid(
-    arguments: &EvalArguments,
-    player: &dyn Chooser,
-    name: &str,
-    training_seed: Option<u64>,
-    options: &PlayOptions,
-) -> Result<(), Failure> {
+fn grid(arguments: &EvalArguments, who: &Candidate<'_>, options: &PlayOptions) -> Result<(), Failure> {
     let bar = progress::bar((1 + PAPER_WALLS.len() * PAPER_DOTS.len()) as u64, "settings");
     let mut tell = |_: &GridCell| bar.inc(1);
-    let report = GridReport::measure(player, name, arguments.count, arguments.seed, options, &mut tell);
-    let report = GridReport { training_seed, ..report.map_err(failure)? };
+    let report = GridReport::measure(who.player, who.name, arguments.count, arguments.seed, options, &mut tell);
+    let report =
+        GridReport { training_seed: who.training_seed, symmetries: arguments.symmetries, ..report.map_err(failure)? };
     bar.finish_and_clear();
     if let Some(path) = &arguments.out {
         let mut text = serde_json::to_vec_pretty(&report).map_err(Failure::failed)?;

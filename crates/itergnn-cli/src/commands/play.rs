@@ -9,9 +9,9 @@ use itergnn::{
     nn::Device,
     tasks::{
         Split,
-        pacman::{Action, Pacman, PacmanConfig, Position},
+        pacman::{Pacman, PacmanConfig, Position},
     },
-    train::rl::{Chooser, OraclePlayer, RandomPlayer, ValuePlayer},
+    train::rl::{Chooser, OraclePlayer, RandomPlayer, Recall, Recollection, ValuePlayer},
 };
 
 use crate::{
@@ -43,9 +43,9 @@ pub(crate) fn run(arguments: &PlayArguments) -> Result<(), Failure> {
         return finish(arguments, format, &frames, false);
     };
     if watches && format.is_none() {
-        return Terminal::open()?.watch(&*player, config, arguments.seed, arguments.speed);
+        return Terminal::open()?.watch(player, config, arguments.seed, arguments.speed);
     }
-    let (frames, circles) = play_out(&*player, config, arguments.seed)?;
+    let (frames, circles) = play_out(player, config, arguments.seed)?;
     finish(arguments, format, &frames, circles)
 }
 
@@ -64,14 +64,51 @@ impl Format {
     }
 }
 
-type Player = Box<dyn Chooser>;
+/// Someone who plays one game after the other.
+pub(crate) struct Player {
+    chooser: Box<dyn Chooser>,
+    recall: Option<Recall>,
+    recollection: Recollection,
+}
+
+impl Player {
+    fn new(chooser: impl Chooser + 'static) -> Self {
+        Self { chooser: Box::new(chooser), recall: None, recollection: Recollection::default() }
+    }
+
+    /// Makes a move, and says whether it brought a dot.
+    pub(crate) fn step(&mut self, game: &mut Pacman) -> Result<bool, Failure> {
+        let choices = self.chooser.choose(&[(0, game)]).map_err(failure)?;
+        let choice = choices.first().ok_or_else(|| Failure::failed("the player has no move"))?;
+        let cell = usize::from(game.agent().y) * usize::from(game.config().size) + usize::from(game.agent().x);
+        let action = match (&self.recall, &choice.outputs) {
+            (Some(recall), Some(outputs)) => self.recollection.choose(recall, cell, outputs),
+            _ => choice.action,
+        };
+        let ate = game.step(action).reward > 0.0;
+        self.recollection.moved(cell, action, ate);
+        Ok(ate)
+    }
+
+    /// Begins another game.
+    pub(crate) fn forget(&mut self) {
+        self.recollection = Recollection::default();
+    }
+
+    /// Whether the same situation always leads to the same move.
+    fn is_deterministic(&self) -> bool {
+        self.chooser.is_deterministic() && self.recall.is_none()
+    }
+}
 
 /// Who plays, if it is not the user, and on which games that player has learned.
 fn player(arguments: &PlayArguments) -> Result<(Option<Player>, Option<PacmanConfig>), Failure> {
     let Some(path) = arguments.model.as_ref().filter(|_| !arguments.human) else { return Ok((None, None)) };
     match path.to_str() {
-        Some("nearest-dot") if !path.exists() => return Ok((Some(Box::new(OraclePlayer)), None)),
-        Some("random") if !path.exists() => return Ok((Some(Box::new(RandomPlayer { seed: arguments.seed })), None)),
+        Some("nearest-dot") if !path.exists() => return Ok((Some(Player::new(OraclePlayer)), None)),
+        Some("random") if !path.exists() => {
+            return Ok((Some(Player::new(RandomPlayer { seed: arguments.seed })), None));
+        }
         _ => {}
     }
     let (model, card) = model::load(path, &Device::flex())?;
@@ -79,8 +116,9 @@ fn player(arguments: &PlayArguments) -> Result<(Option<Player>, Option<PacmanCon
         let why = format!("{}: this model was trained on {}, not to play pacman", path.display(), card.task);
         return Err(Failure::bad_input(why));
     };
-    let player = ValuePlayer::new(&model).with_symmetries(arguments.symmetries);
-    Ok((Some(Box::new(player)), Some(game)))
+    let recall = arguments.recall.then(|| pacman::recall_of(&card));
+    let player = Player::new(ValuePlayer::new(&model).with_symmetries(arguments.symmetries));
+    Ok((Some(Player { recall, ..player }), Some(game)))
 }
 
 /// The game of a seed, the first of the test split.
@@ -89,19 +127,13 @@ pub(crate) fn game(config: PacmanConfig, seed: u64) -> Result<Pacman, Failure> {
     sampler.game(Split::Test.seed(seed), 0).map_err(Failure::bad_input)
 }
 
-/// The next move of a player.
-pub(crate) fn next_move(player: &dyn Chooser, game: &Pacman) -> Result<Action, Failure> {
-    let choices = player.choose(&[(0, game)]).map_err(failure)?;
-    choices.first().map(|choice| choice.action).ok_or_else(|| Failure::failed("the player has no move"))
-}
-
 /// Plays a game to its end, or until a player who does not change their mind comes back to a place without having eaten.
-fn play_out(player: &dyn Chooser, config: PacmanConfig, seed: u64) -> Result<(Vec<Pacman>, bool), Failure> {
+fn play_out(mut player: Player, config: PacmanConfig, seed: u64) -> Result<(Vec<Pacman>, bool), Failure> {
     let mut game = game(config, seed)?;
     let mut frames = vec![game.clone()];
     let mut visited: Vec<Position> = vec![game.agent()];
     while !game.is_over() {
-        if game.step(next_move(player, &game)?).reward > 0.0 {
+        if player.step(&mut game)? {
             visited.clear();
         }
         frames.push(game.clone());

@@ -14,11 +14,10 @@ use crossterm::{
 };
 use itergnn::{
     tasks::pacman::{Action, Pacman, PacmanConfig, Position},
-    train::rl::Chooser,
 };
 
 use crate::{
-    commands::play::{game, next_move},
+    commands::play::{Player, game},
     failure::Failure,
 };
 
@@ -52,7 +51,7 @@ impl Terminal {
     /// Shows games of a player, one seed after the other, until the user has had enough.
     pub(crate) fn watch(
         &mut self,
-        player: &dyn Chooser,
+        mut player: Player,
         config: PacmanConfig,
         seed: u64,
         speed: f64,
@@ -79,11 +78,11 @@ impl Terminal {
                 Some(Key::Next) => {
                     seed += 1;
                     shown = game(config, seed)?;
+                    player.forget();
                 }
                 Some(Key::Move(_)) => {}
                 None => {
-                    let action = next_move(player, &shown)?;
-                    shown.step(action);
+                    player.step(&mut shown)?;
                 }
             }
         }

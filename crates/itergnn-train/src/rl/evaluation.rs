@@ -12,15 +12,17 @@ use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::view::{ViewBatch, best_of};
-use super::{GameView, ViewKind};
+use super::{GameView, Recall, Recollection, ViewKind};
 use crate::TrainError;
 use crate::evaluation::{IterationSummary, NodeSummary};
 
 /// A move, and what it took to find it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
     /// The move.
     pub action: Action,
+    /// What every move is worth to the player, in the order of [`Action::ALL`], if it goes by values.
+    pub outputs: Option<[f32; 4]>,
     /// Iterations of the network.
     pub iterations: usize,
     /// Nodes it saw.
@@ -76,15 +78,16 @@ impl ValuePlayer {
         let kind = ViewKind::of(self.model.config());
         let options = RunOptions::inference();
         let options = self.cap.map_or(options, |cap| options.with_cap(cap));
+        let share = 1.0 / symmetries.len() as f32;
         let mut found = vec![([0.0_f32; 4], 0, 0); games.len()];
         let views: Vec<GameView> = games.iter().map(|(_, game)| GameView::of(game, kind)).collect();
         for &symmetry in symmetries {
             let turned: Vec<GameView> = views.iter().map(|view| view.transformed(symmetry)).collect();
             let batch = ViewBatch::new(&turned.iter().collect::<Vec<_>>(), self.model.config())?;
             let (rows, iterations) = batch.outputs_and_iterations(&self.model, &options)?;
-            for (index, (sum, most, nodes)) in found.iter_mut().enumerate() {
+            for (index, (mean, most, nodes)) in found.iter_mut().enumerate() {
                 for action in Action::ALL {
-                    sum[action.index()] += rows[index][symmetry.action(action).index()];
+                    mean[action.index()] += share * rows[index][symmetry.action(action).index()];
                 }
                 *most = iterations[index].max(*most);
                 *nodes = match &views[index] {
@@ -101,6 +104,7 @@ impl Chooser for ValuePlayer {
     fn choose(&self, games: &[(u64, &Pacman)]) -> Result<Vec<Choice>, TrainError> {
         let choice = |(row, iterations, nodes): ([f32; 4], usize, usize)| Choice {
             action: Action::ALL[best_of(&row)],
+            outputs: Some(row),
             iterations,
             nodes,
         };
@@ -114,7 +118,12 @@ pub struct OraclePlayer;
 
 impl Chooser for OraclePlayer {
     fn choose(&self, games: &[(u64, &Pacman)]) -> Result<Vec<Choice>, TrainError> {
-        let choice = |(_, game): &(u64, &Pacman)| Choice { action: NearestDot.act(game), iterations: 0, nodes: 0 };
+        let choice = |(_, game): &(u64, &Pacman)| Choice {
+            action: NearestDot.act(game),
+            outputs: None,
+            iterations: 0,
+            nodes: 0,
+        };
         Ok(games.iter().map(choice).collect())
     }
 }
@@ -130,6 +139,7 @@ impl Chooser for RandomPlayer {
     fn choose(&self, games: &[(u64, &Pacman)]) -> Result<Vec<Choice>, TrainError> {
         let choice = |(number, game): &(u64, &Pacman)| Choice {
             action: RandomMoves(move_stream(self.seed, *number, game)).act(game),
+            outputs: None,
             iterations: 0,
             nodes: 0,
         };
@@ -151,6 +161,8 @@ fn move_stream(seed: u64, number: u64, game: &Pacman) -> rng::ChaCha8Rng {
 pub struct PlayOptions {
     /// Share of the moves that are made at random instead; none unless told.
     pub exploration: f64,
+    /// Correct the values of a player that goes by values by what its moves led to; not unless told.
+    pub recall: Option<Recall>,
 }
 
 /// How games went.
@@ -184,6 +196,9 @@ pub struct PlayReport {
     pub oracle_moves: f64,
     /// Share of random moves.
     pub exploration: f64,
+    /// Whether the player corrected its values in the course of a game.
+    #[serde(default)]
+    pub recall: bool,
     /// Iterations of the network.
     pub iterations: IterationSummary,
     /// Nodes the network saw.
@@ -216,6 +231,7 @@ struct Judged {
     game: Pacman,
     visited: Vec<bool>,
     moves: u32,
+    recollection: Recollection,
 }
 
 impl Judged {
@@ -245,12 +261,13 @@ pub(super) fn play_split(
             continue;
         }
         tally.oracle_moves += u64::from(itergnn_tasks::pacman::play(&mut game.clone(), &mut NearestDot).steps);
-        let mut judged = Judged { number, game, visited: vec![false; cells], moves: 0 };
+        let mut judged =
+            Judged { number, game, visited: vec![false; cells], moves: 0, recollection: Recollection::default() };
         let place = judged.place();
         judged.visited[place] = true;
         open.push(judged);
     }
-    let circles_are_final = player.is_deterministic() && options.exploration == 0.0;
+    let circles_are_final = player.is_deterministic() && *options == PlayOptions::default();
     while !open.is_empty() {
         let games: Vec<(u64, &Pacman)> = open.iter().map(|judged| (judged.number, &judged.game)).collect();
         let choices = player.choose(&games)?;
@@ -258,6 +275,10 @@ pub(super) fn play_split(
         for (mut judged, choice) in open.into_iter().zip(choices) {
             tally.add_choice(&choice);
             let mut action = choice.action;
+            let before = judged.place();
+            if let (Some(recall), Some(outputs)) = (&options.recall, &choice.outputs) {
+                action = judged.recollection.choose(recall, before, outputs);
+            }
             if options.exploration > 0.0 {
                 // Not the stream of a player who moves at random by the same seed.
                 let mut stream = move_stream(split_seed, judged.number, &judged.game);
@@ -266,6 +287,7 @@ pub(super) fn play_split(
                 }
             }
             let result = judged.game.step(action);
+            judged.recollection.moved(before, action, result.reward > 0.0);
             if result.reward > 0.0 {
                 judged.visited.fill(false);
                 judged.moves = judged.game.steps();
@@ -333,6 +355,7 @@ impl Tally {
             moves: self.moves as f64 / count,
             oracle_moves: self.oracle_moves as f64 / count,
             exploration: options.exploration,
+            recall: options.recall.is_some(),
             iterations: IterationSummary { mean: self.iterations as f64 / choices, max: self.most_iterations },
             nodes: NodeSummary { mean: self.nodes as f64 / choices },
             seconds,
@@ -347,7 +370,7 @@ mod tests {
     const GAME: PacmanConfig = PacmanConfig { size: 8, walls: 4, wall_length: 3, dots: 3 };
 
     fn report(player: &dyn Chooser, exploration: f64) -> PlayReport {
-        play_games(player, &GAME, 30, 2, &PlayOptions { exploration }, &mut |_| {}).unwrap()
+        play_games(player, &GAME, 30, 2, &PlayOptions { exploration, recall: None }, &mut |_| {}).unwrap()
     }
 
     struct LeftRight;
@@ -355,7 +378,10 @@ mod tests {
     impl Chooser for LeftRight {
         fn choose(&self, games: &[(u64, &Pacman)]) -> Result<Vec<Choice>, TrainError> {
             let action = |game: &Pacman| if game.agent().x > 0 { Action::Left } else { Action::Right };
-            Ok(games.iter().map(|(_, game)| Choice { action: action(game), iterations: 1, nodes: 2 }).collect())
+            Ok(games
+                .iter()
+                .map(|(_, game)| Choice { action: action(game), outputs: None, iterations: 1, nodes: 2 })
+                .collect())
         }
     }
 

@@ -32,6 +32,9 @@ pub struct GridReport {
     pub seed: u64,
     /// Games of every setting.
     pub count: u64,
+    /// Whether a network was averaged over the eight rotations and reflections of a game.
+    #[serde(default)]
+    pub symmetries: bool,
     /// The training setting, 10 dots and 8 walls, which the paper's text reports.
     pub training_setting: GridCell,
     /// The cells, row after row: walls outside, dots inside.
@@ -66,7 +69,15 @@ impl GridReport {
                 cells.push(cell(walls, dots)?);
             }
         }
-        Ok(Self { player: name.to_owned(), training_seed: None, seed, count, training_setting, cells })
+        Ok(Self {
+            player: name.to_owned(),
+            training_seed: None,
+            seed,
+            count,
+            symmetries: false,
+            training_setting,
+            cells,
+        })
     }
 
     /// The lowest success of any cell.

@@ -34,6 +34,7 @@ mod evaluation;
 mod grid;
 mod learner;
 mod player;
+mod recall;
 mod record;
 mod replay;
 mod session;
@@ -46,6 +47,7 @@ pub use evaluation::{Choice, Chooser, OraclePlayer, PlayOptions, PlayReport, Ran
 pub use grid::{GridCell, GridReport, PAPER_DOTS, PAPER_WALLS, paper_table};
 pub use learner::{ValueLearner, ValueStep};
 pub use player::{Collector, PlayerState};
+pub use recall::{Recall, Recollection};
 pub use record::PlayRecord;
 pub use replay::{Replay, Transition};
 pub use session::{DqnOutcome, train_dqn};
