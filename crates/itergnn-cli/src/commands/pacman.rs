@@ -210,9 +210,19 @@ pub(crate) fn recall_of(card: &ModelCard) -> Recall {
 struct Candidate<'a> {
     player: &'a dyn Chooser,
     name: &'a str,
+    variant: Option<String>,
     training_seed: Option<u64>,
     game: PacmanConfig,
     recall: Recall,
+}
+
+/// What sets a network apart from others of its name.
+fn variant_of(card: &ModelCard) -> Option<String> {
+    let config = training_of(card)?;
+    let layers = config.layers.map(|layers| format!("{layers} layers"));
+    let kernel = config.kernel.map(|kernel| format!("kernel {kernel}"));
+    let parts: Vec<String> = layers.into_iter().chain(kernel).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 /// `itergnn eval` of a model that plays.
@@ -221,6 +231,7 @@ pub(crate) fn evaluate(arguments: &EvalArguments, model: &GnnModel, card: &Model
     let who = Candidate {
         player: &player,
         name: &card.name,
+        variant: variant_of(card),
         training_seed: Some(card.seed),
         game: trained_on(card).unwrap_or_default(),
         recall: recall_of(card),
@@ -242,7 +253,10 @@ pub(crate) fn yardstick(arguments: &EvalArguments) -> Option<Result<(), Failure>
     };
     let agent = AgentConfig::default();
     let recall = Recall { scale: agent.value_scale, discount: agent.discount };
-    Some(judge(arguments, &Candidate { player, name, training_seed: None, game: PacmanConfig::default(), recall }))
+    Some(judge(
+        arguments,
+        &Candidate { player, name, variant: None, training_seed: None, game: PacmanConfig::default(), recall },
+    ))
 }
 
 fn judge(arguments: &EvalArguments, who: &Candidate<'_>) -> Result<(), Failure> {
@@ -293,8 +307,12 @@ fn grid(arguments: &EvalArguments, who: &Candidate<'_>, options: &PlayOptions) -
     let bar = progress::bar((1 + PAPER_WALLS.len() * PAPER_DOTS.len()) as u64, "settings");
     let mut tell = |_: &GridCell| bar.inc(1);
     let report = GridReport::measure(who.player, who.name, arguments.count, arguments.seed, options, &mut tell);
-    let report =
-        GridReport { training_seed: who.training_seed, symmetries: arguments.symmetries, ..report.map_err(failure)? };
+    let report = GridReport {
+        variant: who.variant.clone(),
+        training_seed: who.training_seed,
+        symmetries: arguments.symmetries,
+        ..report.map_err(failure)?
+    };
     bar.finish_and_clear();
     if let Some(path) = &arguments.out {
         let mut text = serde_json::to_vec_pretty(&report).map_err(Failure::failed)?;

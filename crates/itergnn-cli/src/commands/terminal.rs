@@ -12,9 +12,7 @@ use crossterm::{
     style::{Color, Print, ResetColor, SetForegroundColor},
     terminal,
 };
-use itergnn::{
-    tasks::pacman::{Action, Pacman, PacmanConfig, Position},
-};
+use itergnn::tasks::pacman::{Action, Pacman, PacmanConfig, Position};
 
 use crate::{
     commands::play::{Player, game},

@@ -26,6 +26,9 @@ pub struct GridCell {
 pub struct GridReport {
     /// Who played: the name of a model, `nearest-dot` or `random`.
     pub player: String,
+    /// What sets the player apart from others of its name, such as its layers.
+    #[serde(default)]
+    pub variant: Option<String>,
     /// Seed of the training run, if there was one.
     pub training_seed: Option<u64>,
     /// Seed of the games.
@@ -71,6 +74,7 @@ impl GridReport {
         }
         Ok(Self {
             player: name.to_owned(),
+            variant: None,
             training_seed: None,
             seed,
             count,

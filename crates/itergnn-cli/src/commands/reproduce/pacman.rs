@@ -6,25 +6,45 @@ use itergnn::train::rl::{GridCell, GridReport, PAPER_DOTS, PAPER_WALLS};
 
 use crate::report::{ReportCell, ReportSection, ReportTable};
 
-/// Where the reports of `itergnn eval MODEL --grid --json` are looked for.
+/// Where the reports of `itergnn eval MODEL --grid --out FILE` are looked for.
 pub(super) const FOLDER: &str = "pacman";
+
+/// A player under one rule, over the seeds of its training.
+struct Group {
+    name: String,
+    rule: String,
+    /// One report a seed.
+    reports: Vec<GridReport>,
+}
 
 /// One table a player, and the summary at the training setting.
 pub(super) fn section(results: &Path) -> ReportSection {
-    let reports = read(&results.join(FOLDER));
-    let summary = ReportTable {
-        header: ["player", "10 dots, 8 walls", "worst cell", "games a cell"].map(str::to_owned).to_vec(),
-        rows: reports.iter().map(summary).collect(),
-    };
-    let mut tables = if reports.is_empty() { Vec::new() } else { vec![summary] };
-    tables.extend(reports.iter().map(grid));
-    let mut notes = vec!["Share of the reachable dots that were eaten; rows are walls, columns dots.".to_owned()];
-    if reports.is_empty() {
-        notes.push(format!("Not measured here: put the output of the command above into results/{FOLDER}/."));
+    let groups = grouped(read(&results.join(FOLDER)));
+    let header = [
+        "player",
+        "rule",
+        "10 dots, 8 walls",
+        "worst cell",
+        "moves at 10 dots, 8 walls",
+        "nearest dot's moves",
+        "games a cell",
+        "seeds",
+    ];
+    let summary =
+        ReportTable { header: header.map(str::to_owned).to_vec(), rows: groups.iter().map(Group::summary).collect() };
+    let mut tables = if groups.is_empty() { Vec::new() } else { vec![summary] };
+    tables.extend(groups.iter().map(Group::grid));
+    let mut notes = vec![
+        "Share of the reachable dots that were eaten, ours / the paper's; rows are walls, columns dots. All are trained at 10 dots and 8 walls.".to_owned(),
+        "greedy: the best move by the outputs, always; a player who comes back to a cell without having eaten is in a circle, and its game ends there with the dots it has. averaged: the outputs are averaged over the eight rotations and reflections of the map. .1 random: a tenth of random moves, as in training. recall: outputs at visited cells are corrected by what the moves led to until the next dot (Q-learning within the game, no look at the map). The paper does not say which rule its numbers follow.".to_owned(),
+        "Moves count up to the last dot eaten, so a player in a circle seems to need few.".to_owned(),
+    ];
+    if groups.is_empty() {
+        notes.push(format!("Not measured here: write the output of the command above to results/{FOLDER}/."));
     }
     ReportSection {
         title: "Symbolic Pacman".to_owned(),
-        command: format!("itergnn eval MODEL --grid --json > results/{FOLDER}/NAME.json"),
+        command: format!("itergnn eval MODEL --grid --count 200 --seed 1 --out results/{FOLDER}/NAME.json"),
         tables,
         figures: Vec::new(),
         notes,
@@ -38,34 +58,118 @@ fn read(folder: &Path) -> Vec<GridReport> {
     paths.iter().filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok()).collect()
 }
 
-fn shown(cell: &GridCell) -> ReportCell {
-    let ours = cell.report.success_rate;
-    let paper = cell.paper.map_or(String::new(), |paper| format!(" / {paper:.2}"));
-    ReportCell { text: format!("{ours:.3}{paper}"), short: cell.paper.is_some_and(|paper| ours < paper) }
+/// Reports that differ in nothing but the seed of training, together.
+fn grouped(reports: Vec<GridReport>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for report in reports {
+        let name = report.variant.as_ref().map_or(report.player.clone(), |it| format!("{}, {it}", report.player));
+        let rule = rule(&report);
+        match groups.iter_mut().find(|group| (&group.name, &group.rule) == (&name, &rule)) {
+            Some(group) => group.reports.push(report),
+            None => groups.push(Group { name, rule, reports: vec![report] }),
+        }
+    }
+    groups
 }
 
-fn name(report: &GridReport) -> String {
-    report.training_seed.map_or(report.player.clone(), |seed| format!("{}, seed {seed}", report.player))
+fn rule(report: &GridReport) -> String {
+    let played = &report.training_setting.report;
+    let mut parts = Vec::new();
+    if played.recall {
+        parts.push("recall".to_owned());
+    }
+    if played.exploration > 0.0 {
+        parts.push(format!("{} random", played.exploration).trim_start_matches('0').to_owned());
+    }
+    if parts.is_empty() {
+        parts.push("greedy".to_owned());
+    }
+    if report.symmetries {
+        parts.push("averaged".to_owned());
+    }
+    parts.join(", ")
 }
 
-fn summary(report: &GridReport) -> Vec<ReportCell> {
-    let plain = ReportCell::plain;
-    vec![
-        plain(name(report)),
-        shown(&report.training_setting),
-        plain(format!("{:.3}", report.worst())),
-        plain(report.count.to_string()),
-    ]
+impl Group {
+    fn summary(&self) -> Vec<ReportCell> {
+        let settings: Vec<&GridCell> = self.reports.iter().map(|report| &report.training_setting).collect();
+        let mean =
+            |value: fn(&GridCell) -> f64| settings.iter().map(|cell| value(cell)).sum::<f64>() / settings.len() as f64;
+        let worst = self.reports.iter().map(GridReport::worst).fold(1.0, f64::min);
+        let count = self.reports.first().map_or(0, |report| report.count);
+        vec![
+            ReportCell::plain(self.name.clone()),
+            ReportCell::plain(self.rule.clone()),
+            shown(&settings),
+            ReportCell::plain(format!("{worst:.3}")),
+            ReportCell::plain(format!("{:.0}", mean(|cell| cell.report.moves))),
+            ReportCell::plain(format!("{:.0}", mean(|cell| cell.report.oracle_moves))),
+            ReportCell::plain(count.to_string()),
+            ReportCell::plain(self.reports.len().to_string()),
+        ]
+    }
+
+    fn grid(&self) -> ReportTable {
+        let mut header = vec![format!("{}, {}: walls", self.name, self.rule)];
+        header.extend(PAPER_DOTS.iter().map(|dots| format!("{dots} dots")));
+        let row = |(place, walls): (usize, &u16)| {
+            let mut row = vec![ReportCell::plain(walls.to_string())];
+            for column in 0..PAPER_DOTS.len() {
+                let of_seed = |report: &'_ GridReport| report.cells.get(place * PAPER_DOTS.len() + column).cloned();
+                let cells: Vec<GridCell> = self.reports.iter().filter_map(of_seed).collect();
+                row.push(shown(&cells.iter().collect::<Vec<_>>()));
+            }
+            row
+        };
+        ReportTable { header, rows: PAPER_WALLS.iter().enumerate().map(row).collect() }
+    }
 }
 
-fn grid(report: &GridReport) -> ReportTable {
-    let mut header = vec![format!("{}: walls", name(report))];
-    header.extend(PAPER_DOTS.iter().map(|dots| format!("{dots} dots")));
-    let rows = PAPER_WALLS.iter().zip(report.cells.chunks(PAPER_DOTS.len()));
-    let row = |(walls, cells): (&u16, &[GridCell])| {
-        let mut row = vec![ReportCell::plain(walls.to_string())];
-        row.extend(cells.iter().map(shown));
-        row
-    };
-    ReportTable { header, rows: rows.map(row).collect() }
+/// The mean over seeds with its deviation, beside the paper's number.
+fn shown(cells: &[&GridCell]) -> ReportCell {
+    let count = cells.len() as f64;
+    let rate = |cell: &&GridCell| cell.report.success_rate;
+    let mean = cells.iter().map(rate).sum::<f64>() / count;
+    let squares: f64 = cells.iter().map(|cell| (rate(cell) - mean).powi(2)).sum();
+    let around = if cells.len() > 1 { format!(" ± {:.3}", (squares / (count - 1.0)).sqrt()) } else { String::new() };
+    let paper = cells.first().and_then(|cell| cell.paper);
+    let beside = paper.map_or(String::new(), |paper| format!(" / {paper}"));
+    ReportCell { text: format!("{mean:.3}{around}{beside}"), short: paper.is_some_and(|paper| mean < paper) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use itergnn::train::rl::{OraclePlayer, PlayOptions, RandomPlayer};
+
+    fn measured(name: &str, seed: u64, exploration: f64) -> GridReport {
+        let options = PlayOptions { exploration, recall: None };
+        let random = RandomPlayer { seed };
+        let report = if name == "random" {
+            GridReport::measure(&random, name, 2, 1, &options, &mut |_| {})
+        } else {
+            GridReport::measure(&OraclePlayer, name, 2, 1, &options, &mut |_| {})
+        };
+        GridReport { training_seed: Some(seed), ..report.unwrap() }
+    }
+
+    #[test]
+    fn seeds_of_one_player_share_a_table_and_rules_do_not() {
+        let reports =
+            vec![measured("nearest-dot", 0, 0.0), measured("nearest-dot", 1, 0.0), measured("nearest-dot", 0, 0.1)];
+        let groups = grouped(reports);
+        let found: Vec<_> = groups.iter().map(|group| (group.rule.as_str(), group.reports.len())).collect();
+        assert_eq!(found, [("greedy", 2), (".1 random", 1)]);
+        assert_eq!(groups[0].summary()[2].text, "1.000 ± 0.000");
+        assert_eq!(groups[0].grid().rows.len(), PAPER_WALLS.len());
+    }
+
+    #[test]
+    fn what_falls_short_of_the_paper_is_marked() {
+        let mut report = measured("random", 3, 0.0);
+        report.training_setting.paper = Some(1.1);
+        let groups = grouped(vec![GridReport { variant: Some("3 layers".to_owned()), ..report }]);
+        assert!(groups[0].summary()[2].short);
+        assert_eq!(groups[0].name, "random, 3 layers");
+    }
 }
