@@ -1,0 +1,69 @@
+//! Arguments of reproductions and benches.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::compute::{ComputeChoice, EngineChoice};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  itergnn reproduce --quick                     every table, small, in under 20 minutes on two cores
+  itergnn reproduce lobsters ablation --seeds 3 two tables in full
+  itergnn reproduce --report-only               the report again from the results that are there
+
+Tables: summary, lobsters, ablation, iterations, regular-graphs, graph-classification, pacman, properties. A result that is there is not made again, so the same command goes on after Ctrl-C;
+results, report.md and report.html stand in the folder given by --out.")]
+pub(crate) struct ReproduceArguments {
+    /// Tables to make; all unless given.
+    #[arg(value_name = "TABLE")]
+    pub(crate) tables: Vec<String>,
+    /// Fewer samples, epochs and test graphs: shows that everything runs and roughly where it ends.
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Train every model this many times, with seeds 0, 1, ..; 3 unless told, 1 with --quick.
+    #[arg(long, value_name = "N")]
+    pub(crate) seeds: Option<u64>,
+    /// Epochs of the paper's models; ours have a recipe of their own and train no longer than that.
+    #[arg(long)]
+    pub(crate) epochs: Option<u64>,
+    /// Run only these models of the tables, by the names in the list of runs; the report still shows all results that are there.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) models: Vec<String>,
+    /// Training samples of the paper's models, and the most that ours take.
+    #[arg(long)]
+    pub(crate) samples: Option<u64>,
+    /// Folder of the graph classification sets; without it that table is left out.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Folder of results and report.
+    #[arg(long, value_name = "DIR", default_value = "reproduction")]
+    pub(crate) out: PathBuf,
+    /// Experiments at a time; all cores unless told.
+    #[arg(long)]
+    pub(crate) threads: Option<usize>,
+    /// Run nothing; write the report from the results that are there.
+    #[arg(long)]
+    pub(crate) report_only: bool,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BenchArguments {
+    /// Timed repetitions of every training step.
+    #[arg(long, default_value_t = 20)]
+    pub(crate) repetitions: usize,
+    /// Also predictions for graphs of a million nodes: half a minute, and 3 GiB of memory.
+    #[arg(long)]
+    pub(crate) large: bool,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
+    #[command(flatten)]
+    pub(crate) engine: EngineChoice,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

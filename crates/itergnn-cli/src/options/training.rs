@@ -1,0 +1,129 @@
+//! Arguments of trainings.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use itergnn::{nn::Engine, tasks::Task};
+
+use super::TaskChoice;
+use crate::compute::ComputeChoice;
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArguments {
+    /// Where randomness starts: the same seed gives the same numbers.
+    #[arg(long, default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Train for this long instead of the recipe's own time.
+    #[arg(long)]
+    pub(crate) epochs: Option<u64>,
+    /// Where to draw iterations against distance: a .svg or a .png file.
+    #[arg(long, value_name = "FILE.svg|png", default_value = "itergnn-demo.svg")]
+    pub(crate) picture: PathBuf,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
+    /// One JSON object on stdout instead of a table.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  itergnn train shortest-path --model iter-homo-path --out runs/lobster
+  itergnn train shortest-path --model iter-homo-path-paper --generator er --weighted --out runs/er --seeds 3
+  itergnn train --config experiments/shortest-path/config.toml --out runs/a
+  itergnn train --out runs/a --resume
+  itergnn train shortest-path --generator er --weighted --set model.max_plus.training_cap=8 --set optimiser.clip_norm=1 --out runs/b
+  itergnn train graph-classification --data DIR --dataset MUTAG --model gin --out runs/mutag
+
+With --seeds, --threads is the number of runs at a time. Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
+the model of the best epoch.")]
+pub(crate) struct TrainArguments {
+    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, regular-graphs or graph-classification (ten folds).
+    pub(crate) task: Option<Task>,
+    /// A preset: gcn, gat, gin, path, homo-path, iter-path, iter-homo-path, iter-homo-path-paper, act-homo-path, ..
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The run directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// A configuration file instead of TASK and --model; other flags change what it says.
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) samples_of: TaskChoice,
+    /// path, path-sim or mpnn-max.
+    #[arg(long)]
+    pub(crate) layer: Option<String>,
+    /// attention, max or sparsemax.
+    #[arg(long)]
+    pub(crate) aggregation: Option<String>,
+    /// stack, shared, iter, iter-decay or act.
+    #[arg(long)]
+    pub(crate) controller: Option<String>,
+    /// none, full or core.
+    #[arg(long)]
+    pub(crate) prior: Option<String>,
+    /// Width of the hidden state.
+    #[arg(long)]
+    pub(crate) hidden: Option<usize>,
+    /// How often every sample is seen.
+    #[arg(long)]
+    pub(crate) epochs: Option<u64>,
+    /// Training samples.
+    #[arg(long)]
+    pub(crate) samples: Option<u64>,
+    /// Validation samples.
+    #[arg(long)]
+    pub(crate) validation: Option<u64>,
+    /// Moves to make, for pacman, which is learned by playing.
+    #[arg(long)]
+    pub(crate) steps: Option<u64>,
+    /// Layers of a stack, for pacman's gcn and cnn.
+    #[arg(long)]
+    pub(crate) layers: Option<usize>,
+    /// Side of the kernels of pacman's cnn, odd.
+    #[arg(long)]
+    pub(crate) kernel: Option<usize>,
+    /// Graphs in a step.
+    #[arg(long)]
+    pub(crate) batch_size: Option<usize>,
+    /// Learning rate of Adam.
+    #[arg(long)]
+    pub(crate) learning_rate: Option<f64>,
+    /// Seed of weights, order and samples.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// Train this many seeds, counting up from --seed, side by side; each gets a folder of its own in DIR.
+    #[arg(long, value_name = "N")]
+    pub(crate) seeds: Option<u64>,
+    /// Folds of graph-classification: dealt as scikit-learn deals them, or the files published with the set.
+    #[arg(long, value_name = "SOURCE")]
+    pub(crate) folds: Option<FoldSource>,
+    /// Train only this fold of graph-classification, 0 to 9; the rest follows with --resume.
+    #[arg(long, value_name = "K")]
+    pub(crate) fold: Option<usize>,
+    /// Go on with the run in DIR, if there is one.
+    #[arg(long)]
+    pub(crate) resume: bool,
+    /// Any other setting, by its name in the configuration file; may be repeated.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// auto (fused where it can), fused (an error where it cannot) or plain (tensor operations). They agree to rounding.
+    #[arg(long, value_name = "auto|fused|plain")]
+    pub(crate) engine: Option<Engine>,
+    #[command(flatten)]
+    pub(crate) compute: ComputeChoice,
+    /// One JSON object on stdout.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where the folds of a cross-validation come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum FoldSource {
+    /// Ten stratified folds of all graphs.
+    Stratified,
+    /// The index files beside the set.
+    Published,
+}
