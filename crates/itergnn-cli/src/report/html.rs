@@ -51,6 +51,9 @@ impl ReportSection {
 
 impl ReportTable {
     fn write_html(&self, text: &mut String) {
+        if let Some(title) = &self.folded {
+            let _ = writeln!(text, "<details><summary>{}</summary>", escape(title));
+        }
         text.push_str("<table><thead><tr>");
         for heading in &self.header {
             let _ = write!(text, "<th>{}</th>", escape(heading));
@@ -65,6 +68,9 @@ impl ReportTable {
             text.push_str("</tr>\n");
         }
         text.push_str("</tbody></table>\n");
+        if self.folded.is_some() {
+            text.push_str("</details>\n");
+        }
     }
 }
 
@@ -79,12 +85,11 @@ mod tests {
 
     #[test]
     fn texts_are_escaped_and_short_cells_marked() {
-        let table = ReportTable {
-            header: vec!["<a>".to_owned()],
-            rows: vec![vec![ReportCell { text: "1 & 2".to_owned(), short: true }]],
-        };
+        let rows = vec![vec![ReportCell { text: "1 & 2".to_owned(), short: true }]];
+        let table = ReportTable::new(vec!["<a>".to_owned()], rows).folded("x < y");
         let mut text = String::new();
         table.write_html(&mut text);
         assert!(text.contains("<th>&lt;a&gt;</th>") && text.contains("<td class=\"short\">1 &amp; 2</td>"), "{text}");
+        assert!(text.starts_with("<details><summary>x &lt; y</summary>") && text.ends_with("</details>\n"), "{text}");
     }
 }

@@ -42,11 +42,17 @@ impl ReportSection {
 
 impl ReportTable {
     fn write_markdown(&self, text: &mut String) {
+        if let Some(title) = &self.folded {
+            let _ = write!(text, "<details><summary>{title}</summary>\n\n");
+        }
         let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         text.push_str(&line(self.header.clone()));
         text.push_str(&line(vec!["---".to_owned(); self.header.len()]));
         for row in &self.rows {
             text.push_str(&line(row.iter().map(ReportCell::markdown).collect()));
+        }
+        if self.folded.is_some() {
+            text.push_str("\n</details>\n");
         }
     }
 }
@@ -64,12 +70,13 @@ mod tests {
 
     #[test]
     fn cells_that_fall_short_are_marked() {
-        let table = ReportTable {
-            header: vec!["a".to_owned(), "b".to_owned()],
-            rows: vec![vec![ReportCell::plain("x|y"), ReportCell { text: "1".to_owned(), short: true }]],
-        };
+        let rows = vec![vec![ReportCell::plain("x|y"), ReportCell { text: "1".to_owned(), short: true }]];
+        let table = ReportTable::new(vec!["a".to_owned(), "b".to_owned()], rows);
         let mut text = String::new();
         table.write_markdown(&mut text);
         assert_eq!(text, "| a | b |\n| --- | --- |\n| x\\|y | 1 ▼ |\n");
+        let mut folded = String::new();
+        table.folded("more").write_markdown(&mut folded);
+        assert_eq!(folded, format!("<details><summary>more</summary>\n\n{text}\n</details>\n"));
     }
 }

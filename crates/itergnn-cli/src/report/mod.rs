@@ -28,6 +28,19 @@ pub(crate) struct ReportSection {
 pub(crate) struct ReportTable {
     pub(crate) header: Vec<String>,
     pub(crate) rows: Vec<Vec<ReportCell>>,
+    /// What a reader opens to see the table, where it is not shown at once.
+    pub(crate) folded: Option<String>,
+}
+
+impl ReportTable {
+    pub(crate) fn new(header: Vec<String>, rows: Vec<Vec<ReportCell>>) -> Self {
+        Self { header, rows, folded: None }
+    }
+
+    /// The same table, shown when a reader asks for it.
+    pub(crate) fn folded(self, title: impl Into<String>) -> Self {
+        Self { folded: Some(title.into()), ..self }
+    }
 }
 
 /// A cell, and whether it falls short of what it is compared with.

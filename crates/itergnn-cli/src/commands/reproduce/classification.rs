@@ -107,7 +107,7 @@ pub(super) fn section(out: &Path) -> ReportSection {
     ReportSection {
         title: "Graph classification, ten-fold cross-validation".to_owned(),
         command: "itergnn reproduce graph-classification --data DIR".to_owned(),
-        tables: vec![ReportTable { header: header.map(str::to_owned).to_vec(), rows }],
+        tables: vec![ReportTable::new(header.map(str::to_owned).to_vec(), rows)],
         figures: Vec::new(),
         notes: vec![
             "Accuracy in percent, mean ± standard deviation over ten stratified folds (scikit-learn's with seed 0, of all graphs). The GIN paper's protocol reports the epoch with the best mean over the folds, a choice that sees test data; the last epoch, which nothing chose, stands beside it.".to_owned(),

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use itergnn::train::rl::{GridCell, GridReport, PAPER_DOTS, PAPER_WALLS};
 
-use crate::report::{ReportCell, ReportSection, ReportTable};
+use crate::report::{Figure, ReportCell, ReportSection, ReportTable};
 
 /// Where the reports of `itergnn eval MODEL --grid --out FILE` are looked for.
 pub(super) const FOLDER: &str = "pacman";
@@ -30,8 +30,7 @@ pub(super) fn section(results: &Path) -> ReportSection {
         "games a cell",
         "seeds",
     ];
-    let summary =
-        ReportTable { header: header.map(str::to_owned).to_vec(), rows: groups.iter().map(Group::summary).collect() };
+    let summary = ReportTable::new(header.map(str::to_owned).to_vec(), groups.iter().map(Group::summary).collect());
     let mut tables = if groups.is_empty() { Vec::new() } else { vec![summary] };
     tables.extend(groups.iter().map(Group::grid));
     let mut notes = vec![
@@ -46,9 +45,16 @@ pub(super) fn section(results: &Path) -> ReportSection {
         title: "Symbolic Pacman".to_owned(),
         command: format!("itergnn eval MODEL --grid --count 200 --seed 1 --out results/{FOLDER}/NAME.json"),
         tables,
-        figures: Vec::new(),
+        figures: episode(&results.join(FOLDER)).into_iter().collect(),
         notes,
     }
+}
+
+/// The moving picture of a game, if there is one.
+fn episode(folder: &Path) -> Option<Figure> {
+    let svg = fs::read_to_string(folder.join("episode.svg")).ok()?;
+    let caption = "A game at 15 walls and 20 dots, played by the trained network with recall".to_owned();
+    Some(Figure { name: "pacman-episode".to_owned(), caption, svg })
 }
 
 /// Reports in the order of their file names; other files are passed over.
@@ -109,6 +115,10 @@ impl Group {
         ]
     }
 
+    fn in_the_paper(&self) -> bool {
+        self.reports.iter().any(|report| report.cells.iter().any(|cell| cell.paper.is_some()))
+    }
+
     fn grid(&self) -> ReportTable {
         let mut header = vec![format!("{}, {}: walls", self.name, self.rule)];
         header.extend(PAPER_DOTS.iter().map(|dots| format!("{dots} dots")));
@@ -121,7 +131,10 @@ impl Group {
             }
             row
         };
-        ReportTable { header, rows: PAPER_WALLS.iter().enumerate().map(row).collect() }
+        let title = format!("{}, {}: all {} settings", self.name, self.rule, PAPER_WALLS.len() * PAPER_DOTS.len());
+        let table = ReportTable::new(header, PAPER_WALLS.iter().enumerate().map(row).collect());
+        // The tables of the paper are in view; the others open on demand.
+        if self.in_the_paper() { table } else { table.folded(title) }
     }
 }
 

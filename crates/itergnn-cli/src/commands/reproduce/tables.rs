@@ -43,7 +43,7 @@ pub(super) fn render(arguments: &ReproduceArguments, section: &Section, store: &
     ReportSection {
         title: table.title.to_owned(),
         command: command(arguments, table.id),
-        tables: vec![ReportTable { header, rows }, times(&results)],
+        tables: vec![ReportTable::new(header, rows), times(&results)],
         figures: iterations_by_distance(section, &results),
         notes: table.notes.clone(),
     }
@@ -84,7 +84,9 @@ fn times(results: &[ExperimentResult]) -> ReportTable {
         ];
         texts.map(ReportCell::plain).to_vec()
     };
-    ReportTable { header: header.map(str::to_owned).to_vec(), rows: results.iter().map(row).collect() }
+    let rows: Vec<_> = results.iter().map(row).collect();
+    let title = format!("{} runs: seeds, lengths, times, failures", rows.len());
+    ReportTable::new(header.map(str::to_owned).to_vec(), rows).folded(title)
 }
 
 pub(super) fn json_of(section: &Section, store: &ResultStore) -> serde_json::Value {
