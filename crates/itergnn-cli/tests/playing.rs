@@ -37,12 +37,46 @@ fn a_player_is_trained_resumed_judged_and_recorded() {
     assert!((0.0..=1.0).contains(&success) && report["relative_loss"].is_null());
     assert!(report["iterations"]["mean"].as_f64().expect("a number") >= 1.0);
 
+    // Corrected by what its moves led to, even a player that has hardly learned eats more than one that walks in circles.
+    let recalled = json(path, &[&line[..], &["--recall"]].concat());
+    assert_eq!((&recalled["recall"], &recalled["stuck"]), (&true.into(), &0.into()));
+    assert!(recalled["success_rate"].as_f64().expect("a number") >= success);
+
     for name in ["episode.gif", "episode.svg"] {
         let game = json(path, &["play", "run", "--seed", "4", "--record", name, "--json"]);
         assert!(game["reachable"].as_u64() >= game["eaten"].as_u64());
         assert!(fs::metadata(path.join(name)).expect("recorded").len() > 500);
     }
     assert!(fs::read(path.join("episode.gif")).expect("a file").starts_with(b"GIF89a"));
+}
+
+#[test]
+fn our_recipe_takes_the_same_road() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path();
+    let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/pacman/iter.toml");
+    let recipe = fs::read_to_string(recipe).expect("the recipe is committed");
+    let short = recipe.replace("steps = 400000", "steps = 1200").replace("every_steps = 20000", "every_steps = 1200");
+    let short = short.replace("games = 100", "games = 2").replace("[game]", "[game]\nsize = 6\nwalls = 1\ndots = 2");
+    fs::write(path.join("short.toml"), short).expect("written");
+    let run = json(path, &["train", "--config", "short.toml", "--out", "run", "--json"]);
+    assert_eq!(run["runs"][0]["steps"].as_u64(), Some(1_216), "64 games a turn");
+    let line = ["eval", "run", "--count", "3", "--symmetries", "--recall", "--json"];
+    assert_eq!(json(path, &line)["success_rate"].as_f64(), json(path, &line)["success_rate"].as_f64());
+}
+
+/// The committed model still plays as its card says.
+#[test]
+fn the_committed_player_finds_everything() {
+    let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/pacman-iter.safetensors");
+    let model = model.to_str().expect("a path in UTF-8");
+    let folder = TempDir::new().expect("a temporary folder");
+    let line = ["eval", model, "--count", "10", "--seed", "1", "--json"];
+    let greedy = json(folder.path(), &[&line[..], &["--symmetries"]].concat());
+    assert!(greedy["success_rate"].as_f64() > Some(0.8), "{greedy}");
+    let recalled = json(folder.path(), &[&line[..], &["--recall", "--walls", "15", "--dots", "20"]].concat());
+    assert_eq!(recalled["success_rate"].as_f64(), Some(1.0), "{recalled}");
+    assert!(recalled["moves"].as_f64() < recalled["oracle_moves"].as_f64().map(|moves| 2.0 * moves), "{recalled}");
 }
 
 #[test]

@@ -35,6 +35,10 @@ fn a_table_is_made_once_and_reported() {
     let page = fs::read_to_string(folder.path().join("made/report.html")).expect("a page");
     assert!(page.starts_with("<!doctype html>") && page.contains("<svg") && !page.contains("src="));
 
+    let one = itergnn(folder.path(), &[&SMALL[..], &["--models", "iter-homo-path"]].concat());
+    let notes = String::from_utf8_lossy(&one.stderr).into_owned();
+    assert!(one.status.success() && notes.matches("was there").count() == 4, "{notes}");
+
     let second = itergnn(folder.path(), &SMALL);
     let notes = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(second.status.success() && notes.matches("was there").count() == 8, "{notes}");
@@ -46,6 +50,7 @@ fn what_cannot_be_made_is_said_in_one_line() {
     for (line, part) in [
         (&["reproduce", "table-9"][..], "no table `table-9`; there are summary"),
         (&["reproduce", "--seeds", "0"], "at least 1"),
+        (&["reproduce", "regular-graphs", "--models", "gnc"], "no model `gnc` in these tables; there are"),
         (&["reproduce", "graph-classification", "--out", "x"], "--data DIR"),
     ] {
         let output = itergnn(folder.path(), line);
