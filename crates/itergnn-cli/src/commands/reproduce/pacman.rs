@@ -57,10 +57,11 @@ fn episode(folder: &Path) -> Option<Figure> {
     Some(Figure { name: "pacman-episode".to_owned(), caption, svg })
 }
 
-/// Reports in the order of their file names; other files are passed over.
+/// Reports in the order of their file names, iterated networks first; other files are passed over.
 fn read(folder: &Path) -> Vec<GridReport> {
     let mut paths: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    paths.sort();
+    let iterated = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("iter"));
+    paths.sort_by_key(|path| (!iterated(path), path.clone()));
     paths.iter().filter_map(|path| serde_json::from_slice(&fs::read(path).ok()?).ok()).collect()
 }
 
