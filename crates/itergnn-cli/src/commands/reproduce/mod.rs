@@ -138,7 +138,7 @@ fn report(
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         (
             "how to read a cell",
-            "ours, mean ± standard deviation over seeds [number of seeds], then the paper's number; ▼ marks where ours falls short of it. Settings, steps and times of every run stand in results/."
+            "ours, mean ± standard deviation over seeds [number of seeds; how many graphs a cap on iterations cut; the steps, where training was shorter than the budget], then the paper's number; ▼ marks where ours falls short of it. Settings, steps and times of every run stand in results/."
                 .to_owned(),
         ),
     ];

@@ -1,5 +1,6 @@
 //! Tables that a queue of trainings fills.
 
+use itergnn::train::TrainConfig;
 use itergnn::train::reproduction::{Cell, ExperimentResult, Quantity, ResultStore, Row, Section, Spread};
 
 use super::{figures::iterations_by_distance, yardsticks};
@@ -34,7 +35,9 @@ pub(super) fn render(arguments: &ReproduceArguments, section: &Section, store: &
     let row = |row: &Row| {
         let mut cells = vec![ReportCell::plain(row.label.clone())];
         for (cell, column) in row.cells.iter().zip(&table.columns) {
-            cells.push(cell.as_ref().map_or(ReportCell::default(), |cell| shown(cell, column.quantity, &results)));
+            cells.push(
+                cell.as_ref().map_or(ReportCell::default(), |cell| shown(cell, column.quantity, section, &results)),
+            );
         }
         cells
     };
@@ -50,7 +53,7 @@ pub(super) fn render(arguments: &ReproduceArguments, section: &Section, store: &
 }
 
 /// Ours and the paper's in one cell.
-fn shown(cell: &Cell, quantity: Quantity, results: &[ExperimentResult]) -> ReportCell {
+fn shown(cell: &Cell, quantity: Quantity, section: &Section, results: &[ExperimentResult]) -> ReportCell {
     let spread = Spread::of(cell, quantity, results.iter());
     let paper = cell.paper.map_or(String::new(), |paper| format!(" / {}", quantity.show(paper)));
     let runs = spread.values.len() + spread.failed;
@@ -62,9 +65,25 @@ fn shown(cell: &Cell, quantity: Quantity, results: &[ExperimentResult]) -> Repor
     let failed = if spread.failed > 0 { format!(", {} failed", spread.failed) } else { String::new() };
     let capped = if spread.capped > 0 { format!(", {} cut", spread.capped) } else { String::new() };
     ReportCell {
-        text: format!("{}{around} [{runs}{failed}{capped}]{paper}", quantity.show(mean)),
+        text: format!(
+            "{}{around} [{runs}{failed}{capped}{}]{paper}",
+            quantity.show(mean),
+            shorter(cell, section, results)
+        ),
         short: cell.paper.is_some_and(|paper| quantity.is_worse(mean, paper)) || spread.failed > 0,
     }
+}
+
+/// Says so where a cell comes from shorter trainings than the plan has.
+fn shorter(cell: &Cell, section: &Section, results: &[ExperimentResult]) -> String {
+    let work = |config: &TrainConfig| config.epochs * config.data.train;
+    let Some(planned) = section.experiments.iter().find(|experiment| experiment.id == cell.experiment) else {
+        return String::new();
+    };
+    let of_cell = results.iter().filter(|result| result.id == cell.experiment);
+    let short = of_cell.filter(|result| work(&result.config) < work(&planned.config));
+    let steps = short.filter_map(|result| result.training.as_ref()).map(|training| training.steps).min();
+    steps.map_or(String::new(), |steps| format!(", {steps} steps"))
 }
 
 /// What every run took.
