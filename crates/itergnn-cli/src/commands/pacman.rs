@@ -13,8 +13,8 @@ use itergnn::{
     train::{
         ModelConfig, Observer, Plan, RunDirectory, Start, Status, TrainOptions,
         rl::{
-            AgentConfig, Chooser, DqnConfig, GridCell, GridReport, OraclePlayer, PAPER_DOTS, PAPER_WALLS, PlayOptions,
-            PlayRecord, PlayReport, RandomPlayer, Recall, ValuePlayer, play_games, train_dqn,
+            AgentConfig, Chooser, DqnConfig, GridCell, GridReport, OraclePlayer, PlayOptions, PlayRecord, PlayReport,
+            RandomPlayer, Recall, ValuePlayer, paper_settings, play_games, train_dqn,
         },
         run::write_atomically,
     },
@@ -304,7 +304,8 @@ fn table(report: &PlayReport) -> String {
 }
 
 fn grid(arguments: &EvalArguments, who: &Candidate<'_>, options: &PlayOptions) -> Result<(), Failure> {
-    let bar = progress::bar((1 + PAPER_WALLS.len() * PAPER_DOTS.len()) as u64, "settings");
+    let (walls, dots) = paper_settings(who.name);
+    let bar = progress::bar((1 + walls.len() * dots.len()) as u64, "settings");
     let mut tell = |_: &GridCell| bar.inc(1);
     let report = GridReport::measure(who.player, who.name, arguments.count, arguments.seed, options, &mut tell);
     let report = GridReport {
@@ -332,9 +333,9 @@ fn grid_table(report: &GridReport) -> String {
         format!("{:.1}{paper}", 100.0 * cell.report.success_rate)
     };
     let mut header = vec!["walls \\ dots".to_owned()];
-    header.extend(PAPER_DOTS.map(|dots| dots.to_string()));
+    header.extend(report.columns().iter().map(u16::to_string));
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
-    let rows = report.cells.chunks(PAPER_DOTS.len()).zip(PAPER_WALLS).map(|(cells, walls)| {
+    let rows = report.rows().map(|(walls, cells)| {
         let mut row = vec![walls.to_string()];
         row.extend(cells.iter().map(shown));
         row

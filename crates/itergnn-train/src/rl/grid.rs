@@ -6,11 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::{Chooser, PlayOptions, PlayReport, play_games};
 use crate::TrainError;
 
-/// Walls of the rows of the paper's tables of IterGNN and GCN.
-pub const PAPER_WALLS: [u16; 6] = [0, 3, 6, 9, 12, 15];
+/// Walls of the rows and dots of the columns of the paper's tables of IterGNN and GCN.
+const SETTINGS: ([u16; 6], [u16; 5]) = ([0, 3, 6, 9, 12, 15], [1, 5, 10, 15, 20]);
 
-/// Dots of their columns.
-pub const PAPER_DOTS: [u16; 5] = [1, 5, 10, 15, 20];
+/// The same of its table of PointNet.
+const POINT_NET_SETTINGS: ([u16; 5], [u16; 6]) = ([2, 4, 6, 8, 10], [1, 3, 6, 9, 12, 15]);
+
+/// Walls and dots of the paper's table of a kind of player; those of IterGNN for players that it does not have.
+pub fn paper_settings(player: &str) -> (&'static [u16], &'static [u16]) {
+    if player == "pointnet" { (&POINT_NET_SETTINGS.0, &POINT_NET_SETTINGS.1) } else { (&SETTINGS.0, &SETTINGS.1) }
+}
 
 /// A setting and how it went.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,7 +50,7 @@ pub struct GridReport {
 }
 
 impl GridReport {
-    /// Plays every setting.
+    /// Plays every setting of the player's table in the paper.
     ///
     /// # Errors
     /// As [`play_games`].
@@ -66,9 +71,10 @@ impl GridReport {
         };
         let base = PacmanConfig::default();
         let training_setting = cell(base.walls, base.dots)?;
-        let mut cells = Vec::with_capacity(PAPER_WALLS.len() * PAPER_DOTS.len());
-        for walls in PAPER_WALLS {
-            for dots in PAPER_DOTS {
+        let (walls, dots) = paper_settings(name);
+        let mut cells = Vec::with_capacity(walls.len() * dots.len());
+        for &walls in walls {
+            for &dots in dots {
                 cells.push(cell(walls, dots)?);
             }
         }
@@ -82,6 +88,17 @@ impl GridReport {
             training_setting,
             cells,
         })
+    }
+
+    /// The rows: their number of walls and their cells.
+    pub fn rows(&self) -> impl Iterator<Item = (u16, &[GridCell])> {
+        let same = |one: &GridCell, other: &GridCell| one.report.walls == other.report.walls;
+        self.cells.chunk_by(same).map(|cells| (cells[0].report.walls, cells))
+    }
+
+    /// The dots of the columns.
+    pub fn columns(&self) -> Vec<u16> {
+        self.rows().next().map_or(Vec::new(), |(_, cells)| cells.iter().map(|cell| cell.report.dots).collect())
     }
 
     /// The lowest success of any cell.
@@ -126,7 +143,7 @@ fn iter_gnn(walls: u16, dots: u16) -> Option<f64> {
         [0.75, 0.92, 0.94, 0.95, 0.97],
     ];
     let training = ((walls, dots) == (8, 10)).then_some(0.975);
-    training.or_else(|| look_up(&TABLE, (PAPER_WALLS, walls), (PAPER_DOTS, dots)))
+    training.or_else(|| look_up(&TABLE, (SETTINGS.0, walls), (SETTINGS.1, dots)))
 }
 
 fn gcn(walls: u16, dots: u16) -> Option<f64> {
@@ -138,7 +155,7 @@ fn gcn(walls: u16, dots: u16) -> Option<f64> {
         [0.05, 0.18, 0.26, 0.13, 0.03],
         [0.05, 0.17, 0.23, 0.15, 0.08],
     ];
-    look_up(&TABLE, (PAPER_WALLS, walls), (PAPER_DOTS, dots))
+    look_up(&TABLE, (SETTINGS.0, walls), (SETTINGS.1, dots))
 }
 
 fn point_net(walls: u16, dots: u16) -> Option<f64> {
@@ -150,12 +167,24 @@ fn point_net(walls: u16, dots: u16) -> Option<f64> {
         [0.50, 0.33, 0.33, 0.29, 0.16, 0.15],
     ];
     let training = ((walls, dots) == (8, 10)).then_some(0.29);
-    training.or_else(|| look_up(&TABLE, ([2, 4, 6, 8, 10], walls), ([1, 3, 6, 9, 12, 15], dots)))
+    training.or_else(|| look_up(&TABLE, (POINT_NET_SETTINGS.0, walls), (POINT_NET_SETTINGS.1, dots)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_player_is_asked_what_the_paper_asked_it() {
+        for (name, walls, dots) in [("pointnet", 5, 6), ("gcn", 6, 5), ("nearest-dot", 6, 5)] {
+            let options = PlayOptions::default();
+            let report = GridReport::measure(&crate::rl::OraclePlayer, name, 1, 1, &options, &mut |_| {})
+                .expect("maps like these exist");
+            assert_eq!((report.rows().count(), report.columns().len()), (walls, dots), "{name}");
+            let beside = report.cells.iter().filter(|cell| cell.paper.is_some()).count();
+            assert_eq!(beside, if name == "nearest-dot" { 0 } else { 30 }, "{name}");
+        }
+    }
 
     #[test]
     fn the_papers_numbers_are_found_by_setting() {

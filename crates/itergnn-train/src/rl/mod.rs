@@ -44,7 +44,7 @@ mod view;
 pub use agent::{AgentConfig, Horizon};
 pub use config::{DqnConfig, PlayValidation};
 pub use evaluation::{Choice, Chooser, OraclePlayer, PlayOptions, PlayReport, RandomPlayer, ValuePlayer, play_games};
-pub use grid::{GridCell, GridReport, PAPER_DOTS, PAPER_WALLS, paper_table};
+pub use grid::{GridCell, GridReport, paper_settings, paper_table};
 pub use learner::{ValueLearner, ValueStep};
 pub use player::{Collector, PlayerState};
 pub use recall::{Recall, Recollection};

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use itergnn::train::rl::{GridCell, GridReport, PAPER_DOTS, PAPER_WALLS};
+use itergnn::train::rl::{GridCell, GridReport};
 
 use crate::report::{Figure, ReportCell, ReportSection, ReportTable};
 
@@ -32,7 +32,14 @@ pub(super) fn section(results: &Path) -> ReportSection {
     ];
     let summary = ReportTable::new(header.map(str::to_owned).to_vec(), groups.iter().map(Group::summary).collect());
     let mut tables = if groups.is_empty() { Vec::new() } else { vec![summary] };
-    tables.extend(groups.iter().map(Group::grid));
+    for (place, group) in groups.iter().enumerate() {
+        // Iterated networks and the first table of every other player of the paper are in view; the rest opens on demand.
+        let first = groups[..place].iter().all(|before| before.player() != group.player());
+        let in_view = group.in_the_paper() && (first || group.player().starts_with("iter"));
+        let table = group.grid();
+        let title = format!("{}, {}: {} settings", group.name, group.rule, group.settings());
+        tables.push(if in_view { table } else { table.folded(title) });
+    }
     let mut notes = vec![
         "Share of the reachable dots that were eaten, ours / the paper's; rows are walls, columns dots. All are trained at 10 dots and 8 walls.".to_owned(),
         "greedy: the best move by the outputs, always; a player who comes back to a cell without having eaten is in a circle, and its game ends there with the dots it has. averaged: the outputs are averaged over the eight rotations and reflections of the map. .1 random: a tenth of random moves, as in training. recall: outputs at visited cells are corrected by what the moves led to until the next dot (Q-learning within the game, no look at the map). The paper does not say which rule its numbers follow.".to_owned(),
@@ -116,26 +123,33 @@ impl Group {
         ]
     }
 
+    fn player(&self) -> &str {
+        self.reports.first().map_or("", |report| &report.player)
+    }
+
+    fn settings(&self) -> usize {
+        self.reports.first().map_or(0, |report| report.cells.len())
+    }
+
     fn in_the_paper(&self) -> bool {
         self.reports.iter().any(|report| report.cells.iter().any(|cell| cell.paper.is_some()))
     }
 
     fn grid(&self) -> ReportTable {
+        let Some(first) = self.reports.first() else { return ReportTable::new(Vec::new(), Vec::new()) };
+        let columns = first.columns();
         let mut header = vec![format!("{}, {}: walls", self.name, self.rule)];
-        header.extend(PAPER_DOTS.iter().map(|dots| format!("{dots} dots")));
-        let row = |(place, walls): (usize, &u16)| {
+        header.extend(columns.iter().map(|dots| format!("{dots} dots")));
+        let row = |(place, (walls, cells)): (usize, (u16, &[GridCell]))| {
             let mut row = vec![ReportCell::plain(walls.to_string())];
-            for column in 0..PAPER_DOTS.len() {
-                let of_seed = |report: &'_ GridReport| report.cells.get(place * PAPER_DOTS.len() + column).cloned();
+            for column in 0..cells.len() {
+                let of_seed = |report: &'_ GridReport| report.cells.get(place * columns.len() + column).cloned();
                 let cells: Vec<GridCell> = self.reports.iter().filter_map(of_seed).collect();
                 row.push(shown(&cells.iter().collect::<Vec<_>>()));
             }
             row
         };
-        let title = format!("{}, {}: all {} settings", self.name, self.rule, PAPER_WALLS.len() * PAPER_DOTS.len());
-        let table = ReportTable::new(header, PAPER_WALLS.iter().enumerate().map(row).collect());
-        // The tables of the paper are in view; the others open on demand.
-        if self.in_the_paper() { table } else { table.folded(title) }
+        ReportTable::new(header, first.rows().enumerate().map(row).collect())
     }
 }
 
@@ -175,7 +189,7 @@ mod tests {
         let found: Vec<_> = groups.iter().map(|group| (group.rule.as_str(), group.reports.len())).collect();
         assert_eq!(found, [("greedy", 2), (".1 random", 1)]);
         assert_eq!(groups[0].summary()[2].text, "1.000 ± 0.000");
-        assert_eq!(groups[0].grid().rows.len(), PAPER_WALLS.len());
+        assert_eq!((groups[0].grid().rows.len(), groups[0].grid().header.len()), (6, 6));
     }
 
     #[test]
