@@ -219,7 +219,7 @@ struct Candidate<'a> {
 /// What sets a network apart from others of its name.
 fn variant_of(card: &ModelCard) -> Option<String> {
     let config = training_of(card)?;
-    let layers = config.layers.map(|layers| format!("{layers} layers"));
+    let layers = config.layers.map(|layers| format!("{layers} layer{}", if layers == 1 { "" } else { "s" }));
     let kernel = config.kernel.map(|kernel| format!("kernel {kernel}"));
     let parts: Vec<String> = layers.into_iter().chain(kernel).collect();
     (!parts.is_empty()).then(|| parts.join(", "))

@@ -87,6 +87,9 @@ fn grouped(reports: Vec<GridReport>) -> Vec<Group> {
 }
 
 fn rule(report: &GridReport) -> String {
+    if report.training_seed.is_none() {
+        return "not learned".to_owned();
+    }
     let played = &report.training_setting.report;
     let mut parts = Vec::new();
     if played.recall {
@@ -139,7 +142,7 @@ impl Group {
         let Some(first) = self.reports.first() else { return ReportTable::new(Vec::new(), Vec::new()) };
         let columns = first.columns();
         let mut header = vec![format!("{}, {}: walls", self.name, self.rule)];
-        header.extend(columns.iter().map(|dots| format!("{dots} dots")));
+        header.extend(columns.iter().map(|dots| format!("{dots} dot{}", if *dots == 1 { "" } else { "s" })));
         let row = |(place, (walls, cells)): (usize, (u16, &[GridCell]))| {
             let mut row = vec![ReportCell::plain(walls.to_string())];
             for column in 0..cells.len() {
