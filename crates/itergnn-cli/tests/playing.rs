@@ -51,7 +51,7 @@ fn a_player_is_trained_resumed_judged_and_recorded() {
 }
 
 #[test]
-fn our_recipe_takes_the_same_road() {
+fn our_recipe_is_trained_and_judged_in_small() {
     let folder = TempDir::new().expect("a temporary folder");
     let path = folder.path();
     let recipe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/pacman/iter.toml");
@@ -61,8 +61,9 @@ fn our_recipe_takes_the_same_road() {
     fs::write(path.join("short.toml"), short).expect("written");
     let run = json(path, &["train", "--config", "short.toml", "--out", "run", "--json"]);
     assert_eq!(run["runs"][0]["steps"].as_u64(), Some(1_216), "64 games a turn");
-    let line = ["eval", "run", "--count", "3", "--symmetries", "--recall", "--json"];
-    assert_eq!(json(path, &line)["success_rate"].as_f64(), json(path, &line)["success_rate"].as_f64());
+    // A map of 6 x 6 with two dots: whatever was learned in so few moves, correcting it finds both in time.
+    let report = json(path, &["eval", "run", "--count", "5", "--symmetries", "--recall", "--json"]);
+    assert_eq!((report["recall"].as_bool(), report["success_rate"].as_f64()), (Some(true), Some(1.0)), "{report}");
 }
 
 /// The committed model still plays as its card says.
