@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use burn::tensor::{Device, FloatDType, Tensor, TensorData};
 use itergnn_graph::{Attributes, Graph, GraphBatch};
 use itergnn_nn::controllers::{
-    ActRule, ControllerOutput, Halting, IterRule, RunOptions, SAFETY_CAP, Scope, StoppingCriterion, run_loop,
+    ActRule, ControllerOutput, Halting, IterRule, NodeWatch, RunOptions, SAFETY_CAP, Scope, StoppingCriterion, run_loop,
 };
 use itergnn_nn::ops::segment_max;
 use itergnn_nn::{GraphTensors, MessagePassing};
@@ -233,6 +233,24 @@ fn finished_graphs_cost_nothing() {
     assert_eq!(trace.steps[2].change, [1.0]);
     let expected: Vec<f64> = [vec![1.0; 10], vec![3.0; 3], vec![2.0; 100]].concat();
     assert_eq!(numbers(output.hidden), expected);
+}
+
+/// Watched nodes are kept at every second step and at the last one, and nothing else is.
+#[test]
+fn watched_nodes_are_thinned_but_the_last_step_stays() {
+    let table = Table { scope: Scope::Graph, confidences: vec![vec![0.0, 0.0, 0.0, 1.0]] };
+    let graph = batch(&[3]);
+    let options = RunOptions::inference().with_watch(NodeWatch { channel: 0, every: 2 });
+    let hidden = graph.node_attributes().zeros_like();
+    let rule = iter_rule(1.0, false, None);
+    let input = graph.node_attributes();
+    let output = run_loop(&Count::default(), &table, &rule, false, &graph, input, hidden, SAFETY_CAP, &options);
+    let steps = output.trace.unwrap().steps;
+    let kept: Vec<usize> = steps.iter().filter(|step| step.nodes.is_some()).map(|step| step.step).collect();
+    assert_eq!(kept, [1, 3, 4]);
+    let last = steps[3].nodes.as_ref().unwrap();
+    // The body counts: every node stands at 4 and has moved by 1.
+    assert_eq!((&last.channel[..], &last.norm[..], &last.change[..]), (&[4.0; 3][..], &[4.0; 3][..], &[1.0; 3][..]));
 }
 
 #[test]

@@ -34,4 +34,4 @@ pub use iter::IterRule;
 pub use output::{ControllerOutput, Mode, RunOptions};
 pub use run_loop::{SAFETY_CAP, TRAINING_CAP, run_loop};
 pub(crate) use trace::GraphStep;
-pub use trace::{Trace, TraceStep};
+pub use trace::{NodeStates, NodeWatch, Trace, TraceStep};

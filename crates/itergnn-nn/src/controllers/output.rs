@@ -2,7 +2,7 @@
 
 use burn::tensor::Tensor;
 
-use super::{Scope, Trace};
+use super::{NodeWatch, Scope, Trace};
 use crate::fused::{Engine, EngineUse};
 
 /// Why a model is run.
@@ -30,6 +30,8 @@ pub struct RunOptions {
     pub cap: Option<usize>,
     /// Whether to record every step.
     pub trace: bool,
+    /// What a recorded step keeps of every node, if anything. Wave and one-tree models keep nothing.
+    pub watch: Option<NodeWatch>,
     /// Seed of what a training pass draws (dropout); give every pass its own.
     pub seed: u64,
     /// Which engine runs the blocks.
@@ -39,12 +41,12 @@ pub struct RunOptions {
 impl RunOptions {
     /// For a forward pass that will be differentiated.
     pub fn training() -> Self {
-        Self { mode: Mode::Training, cap: None, trace: false, seed: 0, engine: Engine::Auto }
+        Self { mode: Mode::Training, cap: None, trace: false, watch: None, seed: 0, engine: Engine::Auto }
     }
 
     /// For predictions.
     pub fn inference() -> Self {
-        Self { mode: Mode::Inference, cap: None, trace: false, seed: 0, engine: Engine::Auto }
+        Self { mode: Mode::Inference, cap: None, trace: false, watch: None, seed: 0, engine: Engine::Auto }
     }
 
     /// With at most `cap` steps.
@@ -73,6 +75,13 @@ impl RunOptions {
     pub fn with_trace(mut self) -> Self {
         self.trace = true;
         self
+    }
+
+    /// With a record of every step and of the nodes in it.
+    #[must_use]
+    pub fn with_watch(mut self, watch: NodeWatch) -> Self {
+        self.watch = Some(watch);
+        self.with_trace()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use burn::tensor::{Bool, Int, Tensor, TensorData};
 
-use super::trace::{changes, host_values};
+use super::trace::{changes, host_values, watched};
 use super::{ControllerOutput, Halting, Mode, RunOptions, Scope, StoppingCriterion, Trace, TraceStep};
 use crate::fused::EngineUse;
 use crate::{GraphTensors, MessagePassing};
@@ -69,7 +69,7 @@ pub fn run_loop(
         let remaining = host_values(active.remaining.clone());
         if let Some((trace, before)) = trace.as_mut().zip(before) {
             let (change, changed) = changes(&before, &active.hidden, active.graph.node_segments().offsets());
-            trace.steps.push(TraceStep {
+            let traced = TraceStep {
                 step,
                 graphs: active.graph_ids.clone(),
                 change,
@@ -77,7 +77,9 @@ pub fn run_loop(
                 elements: active.element_ids.clone(),
                 confidence: confidence.clone(),
                 remaining: remaining.clone(),
-            });
+                nodes: watched(options.watch, &before, &active.hidden),
+            };
+            trace.push(traced, options.watch);
         }
         record.note(&mut active, step, &confidence, &remaining, rule.epsilon(), capped);
         active.release_finished(rule.normalised(), &mut finished);

@@ -3,7 +3,7 @@
 use burn::module::Module;
 use burn::tensor::Tensor;
 
-use super::trace::changes;
+use super::trace::{changes, watched};
 use super::{ControllerOutput, RunOptions, Scope, SharedConfig, Trace, TraceStep};
 use crate::fused::EngineUse;
 use crate::{BlockConfig, GraphTensors, Layer, MessagePassing};
@@ -76,7 +76,7 @@ fn apply_in_turn<'a>(
         hidden = layer.forward(graph, input.clone(), hidden);
         if let Some((trace, before)) = trace.as_mut().zip(before) {
             let (change, changed) = changes(&before, &hidden, graph.node_segments().offsets());
-            trace.steps.push(TraceStep {
+            let traced = TraceStep {
                 step: steps,
                 graphs: (0..graphs).collect(),
                 change,
@@ -84,7 +84,9 @@ fn apply_in_turn<'a>(
                 elements: Vec::new(),
                 confidence: Vec::new(),
                 remaining: Vec::new(),
-            });
+                nodes: watched(options.watch, &before, &hidden),
+            };
+            trace.push(traced, options.watch);
         }
     }
     ControllerOutput {

@@ -5,8 +5,9 @@ use std::ops::Range;
 use burn::tensor::{Tensor, TensorData};
 
 use super::gate::GateRule;
+use super::model::ABSENT;
 use super::rule::{EPSILON, Rule, classes_and_scales};
-use crate::controllers::{ControllerOutput, GraphStep, RunOptions, SAFETY_CAP, Scope, Trace};
+use crate::controllers::{ControllerOutput, GraphStep, NodeStates, RunOptions, SAFETY_CAP, Scope, Trace};
 use crate::fused::EngineUse;
 use crate::{GraphTensors, ModelOutput, ReadoutKind};
 
@@ -46,7 +47,7 @@ pub(super) fn infer(rule: &Rule, graph: &GraphTensors, options: &RunOptions) -> 
     let (mut values, mut hidden) = (Vec::with_capacity(rows * rule.outputs), Vec::new());
     let mut ended = Vec::with_capacity(graph.graphs());
     for (index, nodes) in graph.node_segments().iter().enumerate() {
-        let mut end = ground.run(rule, index, nodes, options.cap, options.trace);
+        let mut end = ground.run(rule, index, nodes, options);
         values.extend(rule.predict(&end.state));
         hidden.append(&mut end.state);
         ended.push(end);
@@ -69,25 +70,27 @@ pub(super) fn infer(rule: &Rule, graph: &GraphTensors, options: &RunOptions) -> 
 }
 
 /// One graph at one step.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct TraceLine {
     step: usize,
     change: f64,
     changed: f64,
     confidence: f64,
     remaining: f64,
+    nodes: Option<NodeStates>,
 }
 
 /// The traces of all graphs, step by step.
 fn merged(ended: &[Ended]) -> Trace {
     let rows = ended.iter().enumerate().flat_map(|(graph, end)| {
-        let row = move |&TraceLine { step, change, changed, confidence, remaining }: &TraceLine| GraphStep {
+        let row = move |line: &TraceLine| GraphStep {
             graph,
-            step,
-            change,
-            changed,
-            confidence,
-            remaining,
+            step: line.step,
+            change: line.change,
+            changed: line.changed,
+            confidence: line.confidence,
+            remaining: line.remaining,
+            nodes: line.nodes.clone(),
         };
         end.trace.iter().map(row)
     });
@@ -197,11 +200,11 @@ impl Ground {
         self.tolls.get(node).copied().unwrap_or(0.0)
     }
 
-    /// Runs one graph until it stops, at most `cap` steps.
+    /// Runs one graph until it stops or the options' cap ends it.
     ///
     /// A node sends only if it changed in the step before: what it sent earlier is in the maxima already, and they never fall. So the work is
     /// that of the waves, not of steps times edges. The largest features never fall either and are updated from the nodes that changed.
-    pub(super) fn run(&self, rule: &Rule, graph: usize, nodes: Range<usize>, cap: Option<usize>, trace: bool) -> Ended {
+    pub(super) fn run(&self, rule: &Rule, graph: usize, nodes: Range<usize>, options: &RunOptions) -> Ended {
         let (width, first, scale) = (rule.channels, nodes.start, self.scales[graph]);
         let mut state: Vec<f64> = Vec::with_capacity(nodes.len() * width);
         for node in nodes.clone() {
@@ -211,11 +214,12 @@ impl Ground {
         let heads: Vec<&[f64]> = rule.confidence_read.chunks_exact(width.max(1)).collect();
         let mut features: Vec<f64> = heads.iter().map(|head| largest(head, &state)).collect();
         // Weights that are not negative settle after at most as many steps as there are nodes; the rest is left to the cap for safety.
-        let cap = cap.unwrap_or(SAFETY_CAP.max(nodes.len() + 1));
+        let cap = options.cap.unwrap_or(SAFETY_CAP.max(nodes.len() + 1));
         let mut waves = Waves::new(nodes.len());
         let mut blend = Blend { left: 1.0, mass: 0.0, sum: Vec::new() };
-        let (mut steps, mut confidence, mut lines) = (0, 0.0, Vec::new());
+        let (mut steps, mut confidence, mut lines) = (0, 0.0, Vec::<TraceLine>::new());
         while blend.left > EPSILON && steps < cap {
+            let before = options.watch.map(|_| state.clone());
             let change = waves.step(rule, self, first, &mut state);
             for &node in &waves.changed {
                 let row = &state[node as usize * width..(node as usize + 1) * width];
@@ -226,15 +230,27 @@ impl Ground {
             let repeated = if settled { repetitions(confidence, blend.left).min(cap - steps) } else { 1 };
             steps += repeated;
             blend.spend(confidence, repeated, &state);
-            if trace {
+            if options.trace {
                 let changed = waves.changed.len() as f64 / nodes.len().max(1) as f64;
-                lines.push(TraceLine { step: steps, change, changed, confidence, remaining: blend.left });
+                if let (Some(watch), Some(last)) = (options.watch, lines.last_mut()) {
+                    watch.thin(last.step, &mut last.nodes);
+                }
+                let nodes = options
+                    .watch
+                    .zip(before)
+                    .map(|(watch, before)| watch.look(&without_absent(&before), &without_absent(&state), width));
+                lines.push(TraceLine { step: steps, change, changed, confidence, remaining: blend.left, nodes });
             }
         }
         let capped = blend.left > EPSILON;
         let remaining = blend.left;
         Ended { state: blend.into_state(state), steps, confidence, remaining, capped, trace: lines }
     }
+}
+
+/// The state with 0 for what no wave has reached, as it is shown.
+fn without_absent(state: &[f64]) -> Vec<f64> {
+    state.iter().map(|&value| if value <= ABSENT / 2.0 { 0.0 } else { value }).collect()
 }
 
 /// How often a step that changes nothing has to be taken until no more than [`EPSILON`] of `left` remains.

@@ -7,7 +7,7 @@ use super::inference::{Ground, largest};
 use super::least_squares::least_squares;
 use super::model::{ABSENT, host, replaced};
 use super::rule::Rule;
-use crate::{Error, GraphTensors, ReadoutKind};
+use crate::{Error, GraphTensors, ReadoutKind, RunOptions};
 
 /// Errors below this share of the mean label count as equal.
 const SLACK: f64 = 1e-4;
@@ -108,9 +108,9 @@ impl Evidence {
         let (rule, config) = (Rule::whole(model), &model.config);
         let ground = Ground::new(&rule, graph);
         let segments = graph.node_segments().iter().enumerate();
-        let mut states: Vec<Vec<f64>> = segments
-            .map(|(index, nodes)| ground.run(&rule, index, nodes, Some(config.training_cap), false).state)
-            .collect();
+        let options = RunOptions::inference().with_cap(config.training_cap);
+        let mut states: Vec<Vec<f64>> =
+            segments.map(|(index, nodes)| ground.run(&rule, index, nodes, &options).state).collect();
         if config.readout == ReadoutKind::Node {
             states = states.iter().flat_map(|state| state.chunks_exact(config.channels)).map(<[f64]>::to_vec).collect();
         }

@@ -4,7 +4,7 @@ use super::MaxPlusModel;
 use super::inference::Ground;
 use super::model::{ABSENT, FLOOR, host, replaced};
 use super::rule::Rule;
-use crate::{GraphTensors, ReadoutKind};
+use crate::{GraphTensors, ReadoutKind, RunOptions};
 
 /// A slope this near to a whole number is meant to be it.
 const NEAR: f64 = 0.05;
@@ -209,7 +209,7 @@ impl MaxPlusModel {
         let ground = Ground::new(&rule, graph);
         let mut judged = Judged { worst: 0.0, steps: 0, capped: 0 };
         for (index, (nodes, target)) in graph.node_segments().iter().zip(targets).enumerate() {
-            let end = ground.run(&rule, index, nodes, None, false);
+            let end = ground.run(&rule, index, nodes, &RunOptions::inference());
             judged.worst = judged.worst.max((rule.predict(&end.state)[0] - target).abs());
             judged.steps += end.steps;
             judged.capped += usize::from(end.capped);

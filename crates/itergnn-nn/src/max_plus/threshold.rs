@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::MaxPlusModel;
 use super::inference::Ground;
 use super::rule::Rule;
-use crate::{GraphTensors, ReadoutKind};
+use crate::{GraphTensors, ReadoutKind, RunOptions};
 
 /// Samples of the first look, where every score is tried as a threshold.
 const LOOKED_AT: usize = 200;
@@ -82,7 +82,7 @@ impl Search<'_> {
     fn error(&mut self, graph: usize, nodes: Range<usize>, threshold: f64) -> f64 {
         let scores = &self.scores;
         self.ground.close(graph, nodes.clone(), self.toll, |node| scores[node] > threshold);
-        let end = self.ground.run(&self.rule, graph, nodes, Some(self.cap), false);
+        let end = self.ground.run(&self.rule, graph, nodes, &RunOptions::inference().with_cap(self.cap));
         (self.rule.predict(&end.state)[0] - self.targets[graph]).abs()
     }
 }

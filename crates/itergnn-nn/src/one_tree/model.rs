@@ -147,6 +147,7 @@ fn trace<N: Number>(ended: &[Ended<N>]) -> Trace {
             changed: at.changed,
             confidence: at.confidence,
             remaining: at.remaining,
+            nodes: None,
         };
         end.trace.iter().enumerate().map(row)
     });

@@ -173,6 +173,7 @@ fn traced(changes: &[Vec<Change>], sizes: &[usize], steps: &[usize], capped: &[b
             remaining: graphs.iter().map(|graph| 1.0 - stops(graph)).collect(),
             elements: graphs.clone(),
             graphs,
+            nodes: None,
         }
     };
     Trace { steps: (1..=last).map(line).collect() }
