@@ -77,7 +77,7 @@ pub use mlp::{Mlp, MlpConfig};
 pub use model::{GnnModel, Network, Prediction};
 pub use named_tensors::{NamedTensor, named_tensors, replace_tensors};
 pub use one_tree::{OneTreeConfig, OneTreeModel};
-pub use presets::{PRESETS, TaskWidths, edit_distance, preset};
+pub use presets::{OLD_NAME, PRESETS, TaskWidths, edit_distance, preset};
 pub use random_init::with_random_attributes;
 pub use readout::{Readout, ReadoutKind};
 pub use structure::GraphStructure;

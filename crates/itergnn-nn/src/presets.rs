@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::activation::Activation;
 use crate::config::{BlockConfig, GnnConfig, GraphModelConfig, Prior};
-use crate::controllers::{ControllerConfig, TRAINING_CAP};
+use crate::controllers::{ControllerConfig, Scope, TRAINING_CAP};
 use crate::grid_model::GridModelConfig;
 use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{Aggregation, LayerConfig, LayerKind};
@@ -13,7 +13,7 @@ use crate::readout::ReadoutKind;
 use crate::waves::WaveConfig;
 
 /// The names [`preset`] knows.
-pub const PRESETS: [&str; 19] = [
+pub const PRESETS: [&str; 21] = [
     "gcn",
     "gat",
     "gin",
@@ -22,18 +22,23 @@ pub const PRESETS: [&str; 19] = [
     "homo-path",
     "iter-path",
     "iter-homo-path",
-    "iter-homo-path-settle",
-    "iter-homo-path-paper",
-    "act-homo-path",
-    "shared-homo-path",
     "iter-homo-gat",
     "iter-homo-gcn",
+    "iter-path-settle",
+    "iter-homo-path-settle",
+    "iter-homo-gat-settle",
+    "iter-homo-gcn-settle",
+    "act-homo-path",
+    "shared-homo-path",
     "max-plus",
     "waves",
     "one-tree",
     "pointnet",
     "cnn",
 ];
+
+/// A name that only older files have: `iter-homo-path` with the layer of the paper's text, path with attention, instead of that of the authors' code.
+pub const OLD_NAME: &str = "iter-homo-path-paper";
 
 /// Width of every hidden state in the paper.
 const HIDDEN_WIDTH: usize = 64;
@@ -79,33 +84,30 @@ impl TaskWidths {
     }
 }
 
-/// Length of a path between two marked nodes: (source, target, other), a weight an edge, a number a graph.
-const PATH_LENGTH: TaskWidths = TaskWidths { node_width: 3, edge_width: 1, output_width: 1, readout: ReadoutKind::Max };
+/// The length of a path among nodes that may be in the way, which their first attribute, a number, tells: a gate learns which nodes can be passed.
+const PATH_AMONG_OBSTACLES: TaskWidths =
+    TaskWidths { node_width: 4, edge_width: 1, output_width: 1, readout: ReadoutKind::Max };
 
-/// The same among nodes that may be in the way, which their first attribute, a number, tells.
-const PATH_AMONG_OBSTACLES: TaskWidths = TaskWidths { node_width: 4, ..PATH_LENGTH };
-
-/// The model of that name for a task.
+/// The model of that name for a task. A name means the same network for every task.
 ///
 /// | name | layer | prior | controller |
 /// |---|---|---|---|
 /// | `gcn`, `gat` | the same, LeakyReLU after each | none | stack of 30 |
 /// | `path`, `homo-path` | path-sim, maximum | none, full | stack of 30 |
-/// | `iter-path`, `iter-homo-path-settle` | path-sim, maximum | none, full | iter-decay, normalised, settle(0.3) |
-/// | `max-plus` | [`max_plus`](crate::max_plus) | | its own |
-/// | `waves` | [`waves`](crate::waves) | | until nothing changes |
-/// | `one-tree` | [`one_tree`](crate::one_tree) | | its own |
-/// | `iter-homo-path` | `max-plus` for path lengths, `iter-homo-path-settle` for all else | | |
-/// | `iter-homo-path-paper` | path, attention | full | iter-decay as the paper has it |
+/// | `iter-path`, `iter-homo-path` | path-sim, maximum | none, full | iter-decay |
+/// | `iter-homo-gat`, `iter-homo-gcn` | the same, LeakyReLU after each | full | iter-decay |
+/// | one of these four with `-settle` | | | iter-decay, normalised, settle(0.3) |
 /// | `act-homo-path`, `shared-homo-path` | path-sim, maximum | full | act(0.01), shared(30) |
-/// | `iter-homo-gat`, `iter-homo-gcn` | the same, LeakyReLU after each | full | as `iter-homo-path-settle` |
 /// | `pointnet` | pointnet | none | stack of 1 |
 /// | `gin`, `iter-gin` | GIN classifier with jumping knowledge | | once, iter-decay of at most 10 steps |
 /// | `cnn` | 5 convolutions of kernel 3 | | |
+/// | `max-plus`, `waves`, `one-tree` | task-aligned families of their own | | their own |
 ///
-/// A path length is what a task with three classes of nodes, one weight an edge and one number a graph asks for; with a fourth node attribute, before the classes, the
-/// model has a gate that learns from it which nodes can be passed. The path layers aggregate by maximum as the authors' code does; [`GraphModelConfig::with_layer`] changes that, and
-/// [`GraphModelConfig::with_controller`] and [`GraphModelConfig::with_prior`] the rest.
+/// `iter-homo-path` is the network of the authors' released code (`DecIterGNN30-HomoPathSimConv-Max`); its text says the full path layer with attention, which
+/// [`GraphModelConfig::with_layer`] gives. [`GraphModelConfig::with_controller`] and [`GraphModelConfig::with_prior`] change the rest. A `max-plus` model for four node
+/// attributes has a gate that learns from the first of them which nodes can be passed.
+///
+/// [`OLD_NAME`] is understood too, for files written before the names meant one thing.
 ///
 /// # Errors
 /// [`Error::Config`] for an unknown name, with the nearest one that exists.
@@ -117,40 +119,32 @@ const PATH_AMONG_OBSTACLES: TaskWidths = TaskWidths { node_width: 4, ..PATH_LENG
 /// assert_eq!(error.to_string(), "model: unknown name `iter-homo-paht`, did you mean `iter-homo-path`?");
 /// ```
 pub fn preset(name: &str, task: &TaskWidths) -> Result<GnnConfig, Error> {
-    let improved = || {
-        ControllerConfig::iter_decay().with_iter(|iter| {
-            iter.normalised = true;
-            iter.settle = Some(SETTLE_COST);
-        })
+    let (base, iterated) = match name.strip_suffix("-settle") {
+        Some(base) if PRESETS.contains(&name) => (base, settled()),
+        _ => (name, ControllerConfig::iter_decay()),
     };
     let stack = || ControllerConfig::stack(STACK_LAYERS);
     let path = (LayerKind::PathSim, Aggregation::Max);
     let plain = |kind| (kind, Aggregation::default());
-    let (layer, prior, controller) = match name {
+    let (layer, prior, controller) = match base {
         "gcn" => (plain(LayerKind::Gcn), Prior::None, stack()),
         "gat" => (plain(LayerKind::Gat), Prior::None, stack()),
         "path" => (path, Prior::None, stack()),
         "homo-path" => (path, Prior::Full, stack()),
-        "iter-path" => (path, Prior::None, improved()),
+        "iter-path" => (path, Prior::None, iterated),
+        "iter-homo-path" => (path, Prior::Full, iterated),
+        "iter-homo-gat" => (plain(LayerKind::Gat), Prior::Full, iterated),
+        "iter-homo-gcn" => (plain(LayerKind::Gcn), Prior::Full, iterated),
+        OLD_NAME => ((LayerKind::Path, Aggregation::Attention), Prior::Full, iterated),
+        "act-homo-path" => (path, Prior::Full, ControllerConfig::act(0.01)),
+        "shared-homo-path" => (path, Prior::Full, ControllerConfig::shared(STACK_LAYERS)),
+        "pointnet" => (plain(LayerKind::PointNet), Prior::None, ControllerConfig::stack(1)),
+        "max-plus" => return Ok(GnnConfig::MaxPlus(max_plus(task))),
         "waves" => {
             let TaskWidths { node_width, edge_width, output_width, readout } = *task;
             return Ok(GnnConfig::Waves(WaveConfig::new(node_width, edge_width, output_width, readout)));
         }
-        "iter-homo-path" if *task == PATH_AMONG_OBSTACLES => {
-            return Ok(GnnConfig::MaxPlus(MaxPlusConfig { attributes: 1, ..max_plus(&PATH_LENGTH) }));
-        }
-        "max-plus" => return Ok(GnnConfig::MaxPlus(max_plus(task))),
         "one-tree" => return Ok(GnnConfig::OneTree(OneTreeConfig::new(task.node_width, task.output_width))),
-        "iter-homo-path" if *task == PATH_LENGTH => return Ok(GnnConfig::MaxPlus(max_plus(task))),
-        "iter-homo-path" | "iter-homo-path-settle" => (path, Prior::Full, improved()),
-        "iter-homo-path-paper" => {
-            ((LayerKind::Path, Aggregation::Attention), Prior::Full, ControllerConfig::iter_decay())
-        }
-        "act-homo-path" => (path, Prior::Full, ControllerConfig::act(0.01)),
-        "shared-homo-path" => (path, Prior::Full, ControllerConfig::shared(STACK_LAYERS)),
-        "iter-homo-gat" => (plain(LayerKind::Gat), Prior::Full, improved()),
-        "iter-homo-gcn" => (plain(LayerKind::Gcn), Prior::Full, improved()),
-        "pointnet" => (plain(LayerKind::PointNet), Prior::None, ControllerConfig::stack(1)),
         "gin" | "iter-gin" => return Ok(GnnConfig::JumpingKnowledge(gin(name == "iter-gin", task))),
         "cnn" => {
             return Ok(GnnConfig::Grid(GridModelConfig {
@@ -166,8 +160,18 @@ pub fn preset(name: &str, task: &TaskWidths) -> Result<GnnConfig, Error> {
     Ok(GnnConfig::Graph(GraphModelConfig::new(task, prior, layer.0, layer.1, controller)))
 }
 
+/// `iter-decay` with a normalised output and a price on not stopping.
+fn settled() -> ControllerConfig {
+    ControllerConfig::iter_decay().with_iter(|iter| {
+        iter.normalised = true;
+        iter.settle = Some(SETTLE_COST);
+    })
+}
+
 fn max_plus(task: &TaskWidths) -> MaxPlusConfig {
-    MaxPlusConfig { readout: task.readout, ..MaxPlusConfig::new(task.node_width, task.output_width) }
+    let attributes = usize::from(*task == PATH_AMONG_OBSTACLES);
+    let classes = task.node_width - attributes;
+    MaxPlusConfig { attributes, readout: task.readout, ..MaxPlusConfig::new(classes, task.output_width) }
 }
 
 fn gin(iterated: bool, task: &TaskWidths) -> JumpingKnowledgeConfig {
@@ -193,7 +197,7 @@ impl GraphModelConfig {
             .with_homogeneous(prior != Prior::None);
         // A confidence needs a vector a graph; where the model has none, the maximum pools.
         let pooling = if task.readout == ReadoutKind::Node { ReadoutKind::Max } else { task.readout };
-        let controller = pooled_by(controller, pooling);
+        let controller = controller.pooled_by(pooling);
         Self {
             node_width: task.node_width,
             edge_width: task.edge_width,
@@ -220,11 +224,13 @@ impl GraphModelConfig {
         self
     }
 
-    /// With another controller in every block.
+    /// With another controller in every block; a model with one confidence per node keeps that.
     #[must_use]
     pub fn with_controller(mut self, controller: &ControllerConfig) -> Self {
         for block in &mut self.blocks {
-            block.controller = controller.clone();
+            let controller = controller.clone();
+            let node_wise = block.controller.confidence().is_some_and(|(scope, _)| scope == Scope::Node);
+            block.controller = if node_wise { controller.node_wise() } else { controller };
         }
         self
     }
@@ -266,15 +272,6 @@ fn layer_config(kind: LayerKind, aggregation: Aggregation, input: usize, hidden:
     layer
 }
 
-fn pooled_by(mut controller: ControllerConfig, pooling: ReadoutKind) -> ControllerConfig {
-    match &mut controller {
-        ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config) => config.pooling = pooling,
-        ControllerConfig::Act(config) => config.pooling = pooling,
-        ControllerConfig::Stack(_) | ControllerConfig::Shared(_) => {}
-    }
-    controller
-}
-
 fn unknown(name: &str) -> Error {
     let nearest = PRESETS.into_iter().min_by_key(|preset| edit_distance(name, preset)).unwrap_or_default();
     Error::config("model", format!("unknown name `{name}`, did you mean `{nearest}`?"))
@@ -314,6 +311,38 @@ mod tests {
         assert_eq!(edit_distance("kitten", "sitting"), 3);
         assert_eq!(edit_distance("", "gat"), 3);
         assert_eq!(edit_distance("path", "path"), 0);
+    }
+
+    #[test]
+    fn a_name_is_one_network_whatever_the_widths() {
+        // Path lengths, path lengths among obstacles, counts, tour lengths, ends of a chain.
+        let tasks = [
+            TaskWidths::graph(3, 1, 1),
+            PATH_AMONG_OBSTACLES,
+            TaskWidths::graph(1, 1, 1).with_readout(ReadoutKind::Sum),
+            TaskWidths::graph(2, 1, 1),
+            TaskWidths::node(2, 1, 2),
+        ];
+        for task in &tasks {
+            for (name, prior, normalised, settle) in [
+                ("iter-homo-path", Prior::Full, false, None),
+                ("iter-path", Prior::None, false, None),
+                ("iter-homo-path-settle", Prior::Full, true, Some(SETTLE_COST)),
+                ("iter-path-settle", Prior::None, true, Some(SETTLE_COST)),
+            ] {
+                let GnnConfig::Graph(config) = preset(name, task).unwrap() else { panic!("{name}: a graph model") };
+                let block = &config.blocks[0];
+                assert_eq!((block.layer.kind, block.layer.aggregation), (LayerKind::PathSim, Aggregation::Max));
+                let ControllerConfig::IterDecay(iter) = &block.controller else { panic!("{name}: iter-decay") };
+                assert_eq!((config.prior, iter.normalised, iter.settle), (prior, normalised, settle), "{name}");
+            }
+            assert!(matches!(preset("max-plus", task).unwrap(), GnnConfig::MaxPlus(_)));
+            assert!(matches!(preset("waves", task).unwrap(), GnnConfig::Waves(_)));
+            assert!(matches!(preset("one-tree", task).unwrap(), GnnConfig::OneTree(_)));
+        }
+        for name in ["path-settle", "max-plus-settle", "iter-settle", "-settle"] {
+            assert!(preset(name, &tasks[0]).is_err(), "{name}");
+        }
     }
 
     #[test]

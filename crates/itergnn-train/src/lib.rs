@@ -38,8 +38,8 @@ pub mod run;
 mod supervised;
 
 pub use config::{
-    Cap, CheckpointConfig, DataConfig, LossKind, MaxPlusChanges, Measure, ModelConfig, OptimiserConfig, Schedule,
-    SelectionConfig, TaskShape, TrainConfig,
+    Cap, CheckpointConfig, DataConfig, LossKind, MaxPlusChanges, Measure, ModelConfig, NamesVersion, OptimiserConfig,
+    Schedule, SelectionConfig, TaskShape, TrainConfig,
 };
 pub use error::TrainError;
 pub use records::{EpochRecord, Observer, Plan, Silent, StepRecord, Validation};

@@ -28,8 +28,8 @@ use crate::{
 const SIZES: [(u32, u64, f64); 4] = [(100, 100, 1.0), (500, 20, 1.0), (1000, 10, 1.0), (5000, 2, 1.0)];
 /// Epochs of 10,000 samples: about 940 steps, enough for the recipe to harden and settle.
 const EPOCHS: u64 = 3;
-/// The model of the demo.
-const MODEL: &str = "iter-homo-path";
+/// The model of the demo, a task-aligned one.
+const MODEL: &str = "max-plus";
 
 #[derive(Serialize)]
 struct Row {

@@ -30,7 +30,7 @@ pub(crate) struct DemoArguments {
 #[command(after_help = "\
 Examples:
   itergnn train shortest-path --model iter-homo-path --out runs/lobster
-  itergnn train shortest-path --model iter-homo-path-paper --generator er --weighted --out runs/er --seeds 3
+  itergnn train shortest-path --model iter-homo-path --generator er --weighted --out runs/er --seeds 3
   itergnn train --config experiments/shortest-path/config.toml --out runs/a
   itergnn train --out runs/a --resume
   itergnn train shortest-path --generator er --weighted --set model.max_plus.training_cap=8 --set optimiser.clip_norm=1 --out runs/b
@@ -41,7 +41,8 @@ the model of the best epoch.")]
 pub(crate) struct TrainArguments {
     /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, regular-graphs or graph-classification (ten folds).
     pub(crate) task: Option<Task>,
-    /// A preset: gcn, gat, gin, path, homo-path, iter-path, iter-homo-path, iter-homo-path-paper, act-homo-path, ..
+    /// A preset: gcn, gat, gin, path, homo-path, iter-path, iter-homo-path, .., or a task-aligned family:
+    /// max-plus, waves, one-tree
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
     /// The run directory.

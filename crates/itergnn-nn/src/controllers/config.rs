@@ -221,12 +221,36 @@ impl ControllerConfig {
     /// The same controller with one confidence a node; a stack or shared controller has none and stays as it is.
     #[must_use]
     pub fn node_wise(mut self) -> Self {
-        match &mut self {
-            Self::Iter(config) | Self::IterDecay(config) => config.scope = Scope::Node,
-            Self::Act(config) => config.scope = Scope::Node,
-            Self::Stack(_) | Self::Shared(_) => {}
+        if let Some((scope, _)) = self.confidence_mut() {
+            *scope = Scope::Node;
         }
         self
+    }
+
+    /// The same controller with states pooled otherwise for a graph's confidence; a stack or shared controller has none and stays as it is.
+    #[must_use]
+    pub fn pooled_by(mut self, readout: ReadoutKind) -> Self {
+        if let Some((_, pooling)) = self.confidence_mut() {
+            *pooling = readout;
+        }
+        self
+    }
+
+    /// What has a confidence of its own, and how states are pooled for a graph's; a stack or shared controller has none.
+    pub fn confidence(&self) -> Option<(Scope, ReadoutKind)> {
+        match self {
+            Self::Iter(config) | Self::IterDecay(config) => Some((config.scope, config.pooling)),
+            Self::Act(config) => Some((config.scope, config.pooling)),
+            Self::Stack(_) | Self::Shared(_) => None,
+        }
+    }
+
+    fn confidence_mut(&mut self) -> Option<(&mut Scope, &mut ReadoutKind)> {
+        match self {
+            Self::Iter(config) | Self::IterDecay(config) => Some((&mut config.scope, &mut config.pooling)),
+            Self::Act(config) => Some((&mut config.scope, &mut config.pooling)),
+            Self::Stack(_) | Self::Shared(_) => None,
+        }
     }
 
     /// The same iterative controller after `change`; others stay as they are.

@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn graphs_choose_and_the_user_overrules() {
         let of = |config: MaxPlusConfig| (config.residual, config.both_ways, config.ponder, config.training_cap);
-        let plain = "name = 'iter-homo-path'";
+        let plain = "name = 'max-plus'";
         assert_eq!(of(resolved(plain, "lobster")), (false, false, 0.01, 30));
         assert_eq!(of(resolved(plain, "er")), (true, true, 0.0, 30));
         let changed = format!("{plain}\n[max_plus]\nboth_ways = false\nponder = 0.1\ntraining_cap = 8\n");

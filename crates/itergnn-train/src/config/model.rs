@@ -6,18 +6,14 @@ use itergnn_nn::{GnnConfig, GraphModelConfig, LayerKind, Prior, ReadoutKind, pre
 use itergnn_tasks::Task;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
-use super::{MaxPlusChanges, TaskShape};
+use super::{MaxPlusChanges, NamesVersion, TaskShape};
 use crate::TrainError;
 
 /// A preset and what is different about it.
 ///
-/// `iter-homo-path` with a change to layer, aggregation, prior, blocks, readout or controller is `iter-homo-path-settle` with that change, since max-plus models
-/// have none of these; their channels are the hidden width, and `max_plus` changes the rest.
-///
-/// On component counting, Newton's balls and regular graphs `iter-homo-path` is `waves`; there too a change leads to `iter-homo-path-settle`, and channels are the hidden width.
-///
-/// What is not given is the preset's, except where the task wants something else: component counting has two blocks, one confidence a node and prior
-/// `core` instead of `full`.
+/// What is not given is the preset's, except where the task wants something else: component counting has two blocks, one confidence per node and prior `core` instead of
+/// `full`, and keeps one confidence per node and its pooling with another controller. A change that a preset has no place for is refused: the task-aligned families have
+/// neither layers nor controllers; their channels are the hidden width, and `max_plus` changes the rest of a max-plus model.
 ///
 /// # Example
 /// ```
@@ -33,6 +29,9 @@ use crate::TrainError;
 pub struct ModelConfig {
     /// Name of the preset.
     pub name: String,
+    /// Marks what was written since names mean one thing.
+    #[serde(default)]
+    pub names: NamesVersion,
     /// The layer of every block.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layer: Option<LayerKind>,
@@ -73,6 +72,7 @@ impl ModelConfig {
     pub fn preset(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
+            names: NamesVersion,
             layer: None,
             aggregation: None,
             prior: None,
@@ -98,23 +98,22 @@ impl ModelConfig {
                 widths.output_width *= 2;
             }
         }
-        let config = preset(self.preset_name(shape.task), &widths)?;
+        let config = preset(&self.name, &widths)?;
         if !self.max_plus.is_empty() && !matches!(config, GnnConfig::MaxPlus(_)) {
             return Err(TrainError::config("model.max_plus", format!("`{}` does not take it", self.name)));
         }
         let config = match config {
-            GnnConfig::Graph(config) => GnnConfig::Graph(self.change(config, shape.task)),
+            GnnConfig::Graph(config) => GnnConfig::Graph(self.change(config, shape)),
             GnnConfig::Grid(_) => {
                 let why = format!("`{}` takes images, and the samples are graphs", self.name);
                 return Err(TrainError::ModelMismatch { task: shape.task, why });
             }
             GnnConfig::OneTree(config) => {
-                self.refuse_blocks(shape)?;
+                self.refuse_block_changes(&ALL_OF_A_BLOCK)?;
+                self.need_numbers_of_graphs(shape)?;
                 if self.hidden_width.is_some() {
-                    return Err(TrainError::config(
-                        "model.hidden_width",
-                        format!("`{}` has one price a node", self.name),
-                    ));
+                    let why = format!("`{}` has one price per node", self.name);
+                    return Err(TrainError::config("model.hidden_width", why));
                 }
                 if shape.edge_width != 1 {
                     let why = format!("`{}` needs the length of every edge", self.name);
@@ -123,21 +122,18 @@ impl ModelConfig {
                 GnnConfig::OneTree(config)
             }
             GnnConfig::MaxPlus(mut config) => {
-                self.refuse_blocks(shape)?;
+                self.refuse_block_changes(&ALL_OF_A_BLOCK)?;
+                self.need_numbers_of_graphs(shape)?;
                 config.channels = self.hidden_width.unwrap_or(config.channels);
                 GnnConfig::MaxPlus(self.max_plus.apply(config, shape))
             }
             GnnConfig::Waves(mut config) => {
-                self.refuse_block_changes()?;
-                if self.blocks.is_some() || self.controller.is_some() {
-                    let field = if self.blocks.is_some() { "model.blocks" } else { "model.controller" };
-                    return Err(TrainError::config(field, format!("`{}` does not take it", self.name)));
-                }
+                self.refuse_block_changes(&ALL_OF_A_BLOCK)?;
                 config.channels = self.hidden_width.unwrap_or(config.channels);
                 GnnConfig::Waves(config)
             }
             GnnConfig::JumpingKnowledge(mut config) => {
-                self.refuse_block_changes()?;
+                self.refuse_block_changes(&ALL_OF_A_BLOCK[..4])?;
                 config.hidden_width = self.hidden_width.unwrap_or(config.hidden_width);
                 config.blocks = self.blocks.unwrap_or(config.blocks);
                 config.controller = self.controller.clone().or(config.controller);
@@ -148,24 +144,8 @@ impl ModelConfig {
         Ok(config)
     }
 
-    /// Changes to layers or controllers are changes to the recipe that has some; without any, `iter-homo-path` is what extrapolates best on the task.
-    fn preset_name(&self, task: Task) -> &str {
-        let changes_blocks = self.layer.is_some()
-            || self.aggregation.is_some()
-            || self.prior.is_some()
-            || self.blocks.is_some()
-            || self.readout.is_some()
-            || self.controller.is_some();
-        match (self.name.as_str(), task) {
-            ("iter-homo-path", _) if changes_blocks => "iter-homo-path-settle",
-            ("iter-homo-path", Task::ComponentCount | Task::NewtonBalls | Task::RegularGraphs) => "waves",
-            ("iter-homo-path", Task::Tsp) => "one-tree",
-            (name, _) => name,
-        }
-    }
-
-    fn change(&self, mut config: GraphModelConfig, task: Task) -> GraphModelConfig {
-        let counting = task == Task::ComponentCount;
+    fn change(&self, mut config: GraphModelConfig, shape: &TaskShape) -> GraphModelConfig {
+        let counting = shape.task == Task::ComponentCount;
         if let Some(block) = config.blocks.first()
             && (self.layer.is_some() || self.aggregation.is_some())
         {
@@ -173,10 +153,9 @@ impl ModelConfig {
             let aggregation = self.aggregation.unwrap_or(block.layer.aggregation);
             config = config.with_layer(kind, aggregation);
         }
-        if let Some(controller) = &self.controller {
-            config = config.with_controller(controller);
-        } else if counting && let Some(controller) = config.blocks.first().map(|block| block.controller.clone()) {
-            config = config.with_controller(&controller.node_wise());
+        let given = self.controller.clone().map(|controller| pooled_for(controller, shape));
+        if let Some(controller) = given.or_else(|| config.blocks.first().map(|block| block.controller.clone())) {
+            config = config.with_controller(&if counting { controller.node_wise() } else { controller });
         }
         let prior = match config.prior {
             Prior::Full if counting => Prior::Core,
@@ -190,13 +169,7 @@ impl ModelConfig {
         }
     }
 
-    /// Refuses changes to blocks of a model without any, and tasks that ask for something else than numbers of graphs.
-    fn refuse_blocks(&self, shape: &TaskShape) -> Result<(), TrainError> {
-        self.refuse_block_changes()?;
-        if self.blocks.is_some() || self.controller.is_some() {
-            let field = if self.blocks.is_some() { "model.blocks" } else { "model.controller" };
-            return Err(TrainError::config(field, format!("`{}` does not take it", self.name)));
-        }
+    fn need_numbers_of_graphs(&self, shape: &TaskShape) -> Result<(), TrainError> {
         if shape.node_level || shape.classes.is_some() {
             let why = format!("`{}` predicts numbers of graphs", self.name);
             return Err(TrainError::ModelMismatch { task: shape.task, why });
@@ -204,23 +177,42 @@ impl ModelConfig {
         Ok(())
     }
 
-    fn refuse_block_changes(&self) -> Result<(), TrainError> {
-        let given = [
-            ("model.layer", self.layer.is_some()),
-            ("model.aggregation", self.aggregation.is_some()),
-            ("model.prior", self.prior.is_some()),
-            ("model.readout", self.readout.is_some()),
-        ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((field, _)) => Err(TrainError::config(field, format!("`{}` does not take it", self.name))),
+    /// Refuses the changes that the model has no place for.
+    fn refuse_block_changes(&self, fields: &[&str]) -> Result<(), TrainError> {
+        let given = |field: &&&str| match **field {
+            "model.layer" => self.layer.is_some(),
+            "model.aggregation" => self.aggregation.is_some(),
+            "model.prior" => self.prior.is_some(),
+            "model.readout" => self.readout.is_some(),
+            "model.blocks" => self.blocks.is_some(),
+            _ => self.controller.is_some(),
+        };
+        match fields.iter().find(given) {
+            Some(field) => Err(TrainError::config(field, format!("`{}` does not take it", self.name))),
             None => Ok(()),
         }
+    }
+}
+
+/// What a controller block has; a classifier of GIN blocks has only the last two.
+const ALL_OF_A_BLOCK: [&str; 6] =
+    ["model.layer", "model.aggregation", "model.prior", "model.readout", "model.blocks", "model.controller"];
+
+/// A controller that says nothing about pooling pools as the task reads out.
+fn pooled_for(controller: ControllerConfig, shape: &TaskShape) -> ControllerConfig {
+    let readout = shape.widths().readout;
+    match controller.confidence() {
+        Some((_, pooling)) if pooling == ReadoutKind::default() && readout != ReadoutKind::Node => {
+            controller.pooled_by(readout)
+        }
+        _ => controller,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use itergnn_nn::controllers::Scope;
     use itergnn_tasks::TaskSpec;
 
     fn graph_model(model: &ModelConfig, task: Task) -> GraphModelConfig {
@@ -233,12 +225,67 @@ mod tests {
 
     #[test]
     fn counting_has_its_own_defaults_and_they_can_be_changed() {
-        let config = graph_model(&ModelConfig::preset("iter-homo-path-settle"), Task::ComponentCount);
+        let config = graph_model(&ModelConfig::preset("iter-homo-path"), Task::ComponentCount);
         assert_eq!((config.blocks.len(), config.prior, config.readout), (2, Prior::Core, ReadoutKind::Sum));
         let one = ModelConfig { blocks: Some(1), prior: Some(Prior::Full), ..ModelConfig::preset("iter-homo-path") };
         let config = graph_model(&one, Task::ComponentCount);
         assert_eq!((config.blocks.len(), config.prior), (1, Prior::Full));
         assert_eq!(graph_model(&ModelConfig::preset("path"), Task::ComponentCount).prior, Prior::None);
+    }
+
+    #[test]
+    fn another_controller_keeps_what_belongs_to_the_task() {
+        for name in ["iter-homo-path", "path"] {
+            for controller in [ControllerConfig::iter(), ControllerConfig::iter_decay(), ControllerConfig::act(0.1)] {
+                let model = ModelConfig { controller: Some(controller), ..ModelConfig::preset(name) };
+                let counting = graph_model(&model, Task::ComponentCount);
+                let confidences: Vec<_> = counting.blocks.iter().map(|block| block.controller.confidence()).collect();
+                assert_eq!(confidences, [Some((Scope::Node, ReadoutKind::Sum)); 2]);
+                let path = graph_model(&model, Task::ShortestPath);
+                assert_eq!(path.blocks[0].controller.confidence(), Some((Scope::Graph, ReadoutKind::Max)));
+            }
+        }
+        let stack = ModelConfig { controller: Some(ControllerConfig::stack(3)), ..ModelConfig::preset("iter-path") };
+        assert_eq!(graph_model(&stack, Task::ComponentCount).blocks[0].controller, ControllerConfig::stack(3));
+    }
+
+    #[test]
+    fn the_families_are_chosen_by_their_own_names_only_and_take_no_changes_to_blocks() {
+        let tasks = [
+            Task::ShortestPath,
+            Task::ComponentCount,
+            Task::Tsp,
+            Task::NewtonBalls,
+            Task::Navigation,
+            Task::RegularGraphs,
+        ];
+        for task in tasks {
+            for name in ["iter-homo-path", "iter-path", "iter-homo-gat", "iter-homo-gcn"] {
+                let config = graph_model(&ModelConfig::preset(name), task);
+                let paper = ControllerConfig::iter_decay();
+                let controller = &config.blocks[0].controller;
+                let (_, pooling) = controller.confidence().unwrap();
+                let scope = if task == Task::ComponentCount { paper.node_wise() } else { paper };
+                assert_eq!(*controller, scope.pooled_by(pooling), "{name} on {task}");
+            }
+        }
+        for (name, task) in
+            [("max-plus", Task::ShortestPath), ("waves", Task::ComponentCount), ("one-tree", Task::Tsp)]
+        {
+            let shape = TaskShape::of(&TaskSpec::paper(task)).unwrap();
+            ModelConfig::preset(name).for_task(&shape).unwrap();
+            for change in [
+                ModelConfig { layer: Some(LayerKind::Path), ..ModelConfig::preset(name) },
+                ModelConfig { aggregation: Some(Aggregation::Max), ..ModelConfig::preset(name) },
+                ModelConfig { prior: Some(Prior::Full), ..ModelConfig::preset(name) },
+                ModelConfig { readout: Some(ReadoutKind::Max), ..ModelConfig::preset(name) },
+                ModelConfig { blocks: Some(2), ..ModelConfig::preset(name) },
+                ModelConfig { controller: Some(ControllerConfig::iter()), ..ModelConfig::preset(name) },
+            ] {
+                let message = change.for_task(&shape).unwrap_err().to_string();
+                assert!(message.ends_with(&format!("`{name}` does not take it")), "{message}");
+            }
+        }
     }
 
     #[test]

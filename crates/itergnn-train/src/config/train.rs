@@ -295,11 +295,13 @@ mod tests {
     fn defaults_are_the_specifications() {
         let resolved = config(Task::ShortestPath).resolved().unwrap();
         assert_eq!((resolved.batch_size, resolved.data.train, resolved.data.validation), (32, 10_000, 1_000));
-        assert_eq!(resolved.optimiser, OptimiserConfig::max_plus());
+        assert_eq!(resolved.optimiser, OptimiserConfig::default());
         assert_eq!((resolved.loss, resolved.selection.measure), (Some(LossKind::Mse), Some(Measure::RelativeLoss)));
         assert_eq!(resolved.resolved().unwrap(), resolved);
         let resolved = TrainConfig::new(TaskSpec::paper(Task::Tsp), ModelConfig::preset("path")).resolved().unwrap();
         assert_eq!((resolved.optimiser.learning_rate, resolved.optimiser.epsilon), (1e-3, 1e-5));
+        let family = TrainConfig::new(TaskSpec::paper(Task::ShortestPath), ModelConfig::preset("max-plus"));
+        assert_eq!(family.resolved().unwrap().optimiser, OptimiserConfig::max_plus());
     }
 
     #[test]

@@ -1,19 +1,18 @@
 //! Table 3 of the paper, the numbers its text gives besides, and the figure of iterations against distance.
 
-use itergnn_nn::controllers::{ControllerConfig, StackConfig};
 use itergnn_tasks::shortest_path::Weights;
 use itergnn_tasks::{SizeRange, Task, TaskSpec};
 
-use super::catalogue::{Contender, NONE, OURS, Probe, Problem, Section, assemble};
+use super::catalogue::{ALIGNED, ATTENTION, Contender, NONE, Probe, Problem, Section, assemble};
 use super::lobsters::{UNWEIGHTED, WEIGHTED};
 use super::{Budget, Quantity};
-use crate::{ModelConfig, TrainError};
+use crate::TrainError;
 
 /// Label, name, numbers: success at 1,000, success at 500, relative loss on weighted lobsters of 100.
-const ROWS: [(&str, &str, [f64; 3]); 10] = [
-    ("Iter-Homo-Path, ours", OURS, [1.0, 1.0, 0.02]),
-    ("Iter-Homo-Path, the paper's recipe", "iter-homo-path-paper", [1.0, 1.0, 0.02]),
-    ("the same without decay", "iter-homo-path-paper-no-decay", [NONE, 0.675, NONE]),
+const ROWS: [(&str, &str, [f64; 3]); 11] = [
+    ("Iter-Homo-Path", "iter-homo-path", [1.0, 1.0, 0.02]),
+    ("the same without decay", "iter-homo-path-no-decay", [NONE, 0.675, NONE]),
+    ("the same, path layer with attention", ATTENTION, [NONE; 3]),
     ("Homo-Path", "homo-path", [0.537, NONE, 0.27]),
     ("Iter-Path", "iter-path", [0.489, NONE, 0.09]),
     ("ACT-Homo-Path", "act-homo-path", [0.527, NONE, NONE]),
@@ -21,6 +20,7 @@ const ROWS: [(&str, &str, [f64; 3]); 10] = [
     ("Iter-Homo-GAT", "iter-homo-gat", [0.029, NONE, NONE]),
     ("Iter-Homo-GCN", "iter-homo-gcn", [0.014, NONE, NONE]),
     ("Path of 100 layers", "path-100", [NONE, NONE, 0.13]),
+    ("max-plus (task-aligned)", ALIGNED, [NONE; 3]),
 ];
 
 const NOTES: [&str; 3] = [
@@ -42,23 +42,18 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
         Probe::at_size("success at 500", unweighted, Quantity::SuccessRate, 500, budget.graphs(10))?,
         Probe::at_size("relative loss, weighted, 100", weighted, Quantity::RelativeLoss, 100, budget.graphs(200))?,
     ];
-    let contenders = contenders(&ROWS.map(|(label, name, _)| (label, name)));
-    let contenders: Vec<_> = contenders
-        .into_iter()
-        .zip(&ROWS)
-        .map(|((label, id, model), (_, _, paper))| Contender { label, id, model, paper })
-        .collect();
+    let contenders: Vec<_> = ROWS.iter().map(|(label, id, paper)| Contender::new(label, id, paper)).collect();
     let title = "Table 3: what each part of the model is good for";
     Ok(assemble(budget, ("ablation", title), &problems, &probes, &contenders, &NOTES))
 }
 
 /// The models of the figure.
 const CURVES: [(&str, &str); 5] = [
-    ("IterGNN with decay, the paper's recipe", "iter-homo-path-paper"),
-    ("IterGNN without decay", "iter-homo-path-paper-no-decay"),
+    ("IterGNN with decay", "iter-homo-path"),
+    ("IterGNN without decay", "iter-homo-path-no-decay"),
     ("ACT", "act-homo-path"),
     ("stack of 30", "homo-path"),
-    ("ours", OURS),
+    ("max-plus (task-aligned)", ALIGNED),
 ];
 
 /// Iterations against distance on lobsters of up to 500.
@@ -69,25 +64,8 @@ pub(super) fn iterations(budget: &Budget) -> Result<Section, TrainError> {
     probe.evaluation.records = true;
     probe.label = "relative loss, sizes 10 to 500".to_owned();
     probe.name = "iterations".to_owned();
-    let contenders: Vec<_> =
-        contenders(&CURVES).into_iter().map(|(label, id, model)| Contender { label, id, model, paper: &[] }).collect();
+    let contenders: Vec<_> = CURVES.iter().map(|(label, id)| Contender::new(label, id, &[])).collect();
     let notes = ["A loop is cut after 655 iterations; the number of graphs where that happened stands with the cell."];
     let title = "Iterations against distance: what is learned about stopping";
     Ok(assemble(budget, ("iterations", title), &problems, &[probe], &contenders, &notes))
-}
-
-/// Presets, and the two that are a preset with another controller.
-fn contenders<'a>(rows: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str, ModelConfig)> {
-    let model = |name: &str| match name {
-        "iter-homo-path-paper-no-decay" => ModelConfig {
-            controller: Some(ControllerConfig::Iter(Default::default())),
-            ..ModelConfig::preset("iter-homo-path-paper")
-        },
-        "path-100" => ModelConfig {
-            controller: Some(ControllerConfig::Stack(StackConfig { layers: 100 })),
-            ..ModelConfig::preset("path")
-        },
-        name => ModelConfig::preset(name),
-    };
-    rows.iter().map(|&(label, name)| (label, name, model(name))).collect()
 }

@@ -2,14 +2,34 @@
 
 use std::collections::BTreeMap;
 
+use itergnn_nn::LayerKind;
+use itergnn_nn::controllers::ControllerConfig;
+use itergnn_nn::layers::Aggregation;
 use itergnn_tasks::{SizeRange, Task, TaskError, TaskSpec};
 
 use super::{Budget, Cell, Column, Evaluation, Experiment, Quantity, Row, Table};
 use super::{ablation, lobsters, regular, summary};
 use crate::{ModelConfig, TrainConfig, TrainError};
 
-/// Our own recipe, whatever family it is for a task.
-pub(super) const OURS: &str = "iter-homo-path";
+/// Stands for the task-aligned family of each task in a row of its own.
+pub(super) const ALIGNED: &str = "task-aligned";
+
+/// The label of that row.
+pub(super) const ALIGNED_LABEL: &str = "task-aligned (max-plus, waves, one-tree)";
+
+/// The task-aligned family of a task.
+fn family(task: Task) -> &'static str {
+    match task {
+        Task::ShortestPath | Task::Navigation => "max-plus",
+        Task::Tsp => "one-tree",
+        _ => "waves",
+    }
+}
+
+/// Whether a preset is a task-aligned family, whose training has a length of its own.
+pub(super) fn is_aligned(name: &str) -> bool {
+    ["max-plus", "waves", "one-tree"].contains(&name)
+}
 
 /// A paper's cell without a number.
 pub(super) const NONE: f64 = f64::NAN;
@@ -88,20 +108,47 @@ fn cap(spec: &TaskSpec, size: u32) -> usize {
     }
 }
 
-/// A row: a model and the paper's numbers, one a column, [`NONE`] where it has none.
+/// A row: a model and the paper's numbers, one per column, [`NONE`] where it has none.
 pub(super) struct Contender<'a> {
     pub(super) label: &'a str,
-    /// Name of the model in the id of its experiments.
+    /// Name of the model in the id of its experiments; [`ALIGNED`] for the family of each task.
     pub(super) id: &'a str,
     pub(super) model: ModelConfig,
     pub(super) paper: &'a [f64],
 }
 
 impl<'a> Contender<'a> {
-    pub(super) fn preset(label: &'a str, name: &'a str, paper: &'a [f64]) -> Self {
-        Self { label, id: name, model: ModelConfig::preset(name), paper }
+    pub(super) fn new(label: &'a str, id: &'a str, paper: &'a [f64]) -> Self {
+        let model = match id {
+            ATTENTION => ModelConfig {
+                layer: Some(LayerKind::Path),
+                aggregation: Some(Aggregation::Attention),
+                ..ModelConfig::preset("iter-homo-path")
+            },
+            "iter-homo-path-no-decay" => ModelConfig {
+                controller: Some(ControllerConfig::iter()),
+                ..ModelConfig::preset("iter-homo-path")
+            },
+            "path-100" => {
+                ModelConfig { controller: Some(ControllerConfig::stack(100)), ..ModelConfig::preset("path") }
+            }
+            name => ModelConfig::preset(name),
+        };
+        Self { label, id, model, paper }
+    }
+
+    /// Name and model on a problem.
+    fn on(&self, problem: &Problem) -> (&'a str, ModelConfig) {
+        if self.id != ALIGNED {
+            return (self.id, self.model.clone());
+        }
+        let family = family(problem.spec.task());
+        (family, ModelConfig::preset(family))
     }
 }
+
+/// `iter-homo-path` with the layer that the paper's text describes.
+pub(super) const ATTENTION: &str = "iter-homo-path-attention";
 
 /// The table of some models on some problems.
 pub(super) fn assemble(
@@ -141,7 +188,7 @@ pub(super) fn assemble(
 }
 
 fn id(problem: &Problem, contender: &Contender<'_>) -> String {
-    format!("{}/{}", problem.id, contender.id)
+    format!("{}/{}", problem.id, contender.on(problem).0)
 }
 
 fn experiment(
@@ -150,11 +197,12 @@ fn experiment(
     contender: &Contender<'_>,
     evaluations: BTreeMap<String, Evaluation>,
 ) -> Experiment {
-    let mut config = TrainConfig::new(problem.spec.clone(), contender.model.clone());
+    let (_, model) = contender.on(problem);
+    let mut config = TrainConfig::new(problem.spec.clone(), model);
     config.epochs = budget.epochs;
     config.data.train = budget.samples;
     config.data.validation = budget.validation;
-    if contender.id == OURS {
+    if is_aligned(&config.model.name) {
         own_recipe(&mut config, budget);
     } else {
         // A model that never stops would spend most of the time on validation.
@@ -163,7 +211,7 @@ fn experiment(
     Experiment { id: id(problem, contender), config, evaluations }
 }
 
-/// Our models have a training length of their own: what they learn hardens by a schedule over the whole of it, and it is short.
+/// Task-aligned families have a training length of their own: what they learn hardens by a schedule over the whole of it, and it is short.
 fn own_recipe(config: &mut TrainConfig, budget: &Budget) {
     let epochs = if config.task.task() == Task::RegularGraphs { 1 } else { 3 };
     config.epochs = budget.own_epochs.min(epochs);

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::catalogue::OURS;
+use super::catalogue::is_aligned;
 use super::{Evaluation, Experiment, ExperimentResult, Measured, ResultStore, TrainingResult};
 use crate::evaluation::{EvalOptions, ModelPredictor, evaluate};
 use crate::run::Start;
 use crate::supervised::{Status, TrainOptions, train};
-use crate::{ModelConfig, Silent, TrainConfig, TrainError};
+use crate::{Silent, TrainConfig, TrainError};
 
 /// Name under which the failure of a training stands among those of evaluations.
 const TRAINING: &str = "training";
@@ -34,9 +34,9 @@ impl Job {
                 None => merged.push(experiment.clone()),
             }
         }
-        // Our own models first, which are the quickest; and all experiments for the first seed, so that an interrupted reproduction has every cell before any has
+        // Task-aligned families first, which are the quickest; and all experiments for the first seed, so that an interrupted reproduction has every cell before any has
         // a spread.
-        merged.sort_by_key(|experiment| experiment.config.model != ModelConfig::preset(OURS));
+        merged.sort_by_key(|experiment| !is_aligned(&experiment.config.model.name));
         let of_seed = |&seed: &u64| merged.iter().map(move |experiment| Self { experiment: experiment.clone(), seed });
         seeds.iter().flat_map(of_seed).collect()
     }

@@ -34,8 +34,7 @@ impl ResultStore {
 
     /// The result of a training with exactly these settings, if there is one. Files that cannot be read count as not there: they are made again.
     pub fn find(&self, id: &str, config: &TrainConfig) -> Option<ExperimentResult> {
-        let text = fs::read(self.path(id, config.seed)).ok()?;
-        let result: ExperimentResult = serde_json::from_slice(&text).ok()?;
+        let result = read(&self.path(id, config.seed))?;
         (result.id == id && result.config == *config).then_some(result)
     }
 
@@ -44,8 +43,7 @@ impl ResultStore {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
         let prefix = format!("{}--seed-", id.replace('/', "--"));
         let of_id = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&prefix));
-        let read = |path: PathBuf| serde_json::from_slice(&fs::read(path).ok()?).ok();
-        let mut found: Vec<ExperimentResult> = entries.filter(of_id).filter_map(read).collect();
+        let mut found: Vec<ExperimentResult> = entries.filter(of_id).filter_map(|path| read(&path)).collect();
         found.retain(|result| result.id == id);
         found.sort_by_key(|result| result.config.seed);
         found
@@ -72,4 +70,11 @@ impl ResultStore {
         };
         experiment.evaluations.keys().filter(|name| !answered(name)).cloned().collect()
     }
+}
+
+/// A result, if the file is one, and of a version whose names mean what they mean now.
+fn read(path: &Path) -> Option<ExperimentResult> {
+    let value: serde_json::Value = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+    value["config"]["model"].get("names")?;
+    serde_json::from_value(value).ok()
 }

@@ -196,11 +196,7 @@ impl DqnConfig {
             classes: None,
             trees: false,
         };
-        let mut model = self.model.clone();
-        if model.layer.is_none() && model.name.ends_with("path") {
-            model.layer = Some(LayerKind::Path);
-        }
-        let config = model.for_task(&shape)?;
+        let config = self.model.for_task(&shape)?;
         let GnnConfig::Graph(graph) = &config else {
             let why = format!("`{}` does not value moves", self.model.name);
             return Err(TrainError::ModelMismatch { task: Task::Pacman, why });
@@ -266,7 +262,7 @@ mod tests {
 
     #[test]
     fn every_value_network_of_the_paper_is_there() {
-        for name in ["iter-path", "iter-homo-path", "iter-homo-path-paper", "pointnet", "gat"] {
+        for name in ["iter-path", "iter-homo-path", "iter-path-settle", "pointnet", "gat"] {
             DqnConfig::new(ModelConfig::preset(name)).model_config().unwrap();
         }
         for layers in [1, 3, 5, 7, 9] {

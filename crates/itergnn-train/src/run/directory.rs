@@ -9,6 +9,7 @@ use itergnn_nn::GnnConfig;
 use serde::Serialize;
 
 use super::{Checkpoint, write_atomically, write_keeping_previous};
+use crate::config::in_todays_names;
 use crate::{TrainConfig, TrainError};
 
 /// What to do with a directory that may already hold a run.
@@ -93,10 +94,15 @@ impl RunDirectory {
     pub fn config_of<C: RunConfig>(path: &Path) -> Result<C, TrainError> {
         let file = path.join("config.toml");
         match fs::read_to_string(&file) {
-            Ok(text) => C::from_toml(&text),
+            Ok(text) => C::from_toml(&in_todays_names(text, || Self::model_of(path))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(TrainError::NoRun { path: path.to_owned() }),
             Err(source) => Err(TrainError::Io { action: "read", path: file, source }),
         }
+    }
+
+    /// The whole configuration of the model of the run in a directory, if it has begun: names may come to mean something else, a run goes on with what it began with.
+    pub fn model_of(path: &Path) -> Option<GnnConfig> {
+        serde_json::from_slice(&fs::read(path.join("model.json")).ok()?).ok()
     }
 
     /// Where the model of the best epoch of a run is.

@@ -86,8 +86,15 @@ impl<'a> Session<'a> {
         options: &'a TrainOptions,
         observer: &mut dyn Observer,
     ) -> Result<Self, TrainError> {
-        let model = config.model_config()?;
         let (files, checkpoint) = RunFiles::open(directory, &config, options.start, observer)?;
+        // What the run began with, whatever this version makes of its configuration.
+        let model = match &checkpoint {
+            Some(checkpoint) => checkpoint.model.clone(),
+            None => config.model_config()?,
+        };
+        if let Some(note) = config.model.note() {
+            observer.note(&note);
+        }
         files.note_start(&model, &options.device)?;
         let learner = Learner::new(&model, config.loss_kind(), &config.optimiser, config.seed, &options.device)?
             .with_engine(config.engine);
@@ -112,12 +119,6 @@ impl<'a> Session<'a> {
 
     fn restore(&mut self, checkpoint: Checkpoint, directory: &Path) -> Result<(), TrainError> {
         let damaged = |why: String| TrainError::Checkpoint { path: directory.join("checkpoints"), why };
-        // Through JSON like the one in the file, so that both have lost the same digits.
-        let text = serde_json::to_string(&self.model).map_err(|error| damaged(error.to_string()))?;
-        let expected: GnnConfig = serde_json::from_str(&text).map_err(|error| damaged(error.to_string()))?;
-        if checkpoint.model != expected {
-            return Err(damaged("it holds another model than this version makes of the configuration".to_owned()));
-        }
         self.learner.restore(&checkpoint.learner).map_err(damaged)?;
         if checkpoint.progress.best.is_some() {
             let best = replace_tensors(self.learner.model(), &checkpoint.best_weights);
