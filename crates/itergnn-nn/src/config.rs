@@ -3,15 +3,15 @@
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
+use crate::aligned::max_plus::MaxPlusConfig;
+use crate::aligned::one_tree::OneTreeConfig;
+use crate::aligned::waves::WaveConfig;
 use crate::controllers::ControllerConfig;
 use crate::grid_model::GridModelConfig;
 use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{LayerConfig, LayerKind};
-use crate::max_plus::MaxPlusConfig;
 use crate::mlp::MlpConfig;
-use crate::one_tree::OneTreeConfig;
 use crate::readout::ReadoutKind;
-use crate::waves::WaveConfig;
 use crate::{Error, GnnModel, InitRng};
 
 /// Most parameters a model may have; far above any of the paper's (about 1 million), far below what fits in memory.

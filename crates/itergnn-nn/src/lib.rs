@@ -7,8 +7,7 @@
 //! - [`layers`] are one step of message passing; [`homogeneous`] is the prior that makes them scale with their input.
 //! - [`controllers`] compose layers: a stack, a shared layer, or a loop that learns when to stop.
 //! - [`GnnModel`] is a whole model, made of a [`GnnConfig`]; [`preset`] knows the paper's models by name.
-//! - [`max_plus`] is another architecture, for path problems, whose answers are exact at any size; [`waves`] is one for counts, classes and chains of causes.
-//! - [`one_tree`] is another one, for tour lengths.
+//! - [`aligned`] holds the task-aligned families: `max-plus` for path lengths, `waves` for counts, classes and chains of causes, `one-tree` for tour lengths.
 //! - [`store`] keeps a model in one file; `import` (a feature, on by default) reads checkpoints of the authors' code.
 //!
 //! ```
@@ -29,6 +28,7 @@
 //! ```
 
 mod activation;
+pub mod aligned;
 mod batch;
 mod config;
 pub mod controllers;
@@ -43,11 +43,9 @@ pub mod import;
 mod init;
 mod jumping_knowledge;
 pub mod layers;
-pub mod max_plus;
 mod mlp;
 mod model;
 mod named_tensors;
-pub mod one_tree;
 pub mod ops;
 mod presets;
 mod random_init;
@@ -55,11 +53,13 @@ pub mod readout;
 mod self_loops;
 pub mod store;
 mod structure;
-pub mod waves;
 
 pub use burn::tensor::Device;
 
 pub use activation::{Activation, LEAKY_SLOPE};
+pub use aligned::max_plus::{MaxPlusConfig, MaxPlusModel};
+pub use aligned::one_tree::{OneTreeConfig, OneTreeModel};
+pub use aligned::waves::{WaveConfig, WaveModel};
 pub use batch::GraphTensors;
 pub use config::{BlockConfig, GnnConfig, GraphModelConfig, MAX_PARAMETERS, Prior};
 pub use controllers::{ControllerConfig, Mode, RunOptions};
@@ -72,13 +72,10 @@ pub use host_classifier::{HostClassifier, HostStep};
 pub use init::InitRng;
 pub use jumping_knowledge::{JumpingKnowledgeConfig, JumpingKnowledgeModel};
 pub use layers::{Layer, LayerConfig, LayerKind, MessagePassing};
-pub use max_plus::{MaxPlusConfig, MaxPlusModel};
 pub use mlp::{Mlp, MlpConfig};
 pub use model::{GnnModel, Network, Prediction};
 pub use named_tensors::{NamedTensor, named_tensors, replace_tensors};
-pub use one_tree::{OneTreeConfig, OneTreeModel};
 pub use presets::{OLD_NAME, PRESETS, TaskWidths, edit_distance, preset};
 pub use random_init::with_random_attributes;
 pub use readout::{Readout, ReadoutKind};
 pub use structure::GraphStructure;
-pub use waves::{WaveConfig, WaveModel};

@@ -3,15 +3,15 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
+use crate::aligned::max_plus::{MaxPlusModel, Refit};
+use crate::aligned::one_tree::OneTreeModel;
+use crate::aligned::waves::WaveModel;
 use crate::config::GnnConfig;
 use crate::controllers::{ControllerOutput, RunOptions, Trace};
 use crate::fused::Fault;
 use crate::graph_model::{GraphModel, ModelOutput};
 use crate::grid_model::GridModel;
 use crate::jumping_knowledge::JumpingKnowledgeModel;
-use crate::max_plus::{MaxPlusModel, Refit};
-use crate::one_tree::OneTreeModel;
-use crate::waves::WaveModel;
 use crate::{Error, GraphTensors, InitRng};
 
 /// A model with its configuration.

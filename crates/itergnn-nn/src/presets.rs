@@ -2,15 +2,15 @@
 
 use crate::Error;
 use crate::activation::Activation;
+use crate::aligned::max_plus::MaxPlusConfig;
+use crate::aligned::one_tree::OneTreeConfig;
+use crate::aligned::waves::WaveConfig;
 use crate::config::{BlockConfig, GnnConfig, GraphModelConfig, Prior};
 use crate::controllers::{ControllerConfig, Scope, TRAINING_CAP};
 use crate::grid_model::GridModelConfig;
 use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{Aggregation, LayerConfig, LayerKind};
-use crate::max_plus::MaxPlusConfig;
-use crate::one_tree::OneTreeConfig;
 use crate::readout::ReadoutKind;
-use crate::waves::WaveConfig;
 
 /// The names [`preset`] knows.
 pub const PRESETS: [&str; 21] = [

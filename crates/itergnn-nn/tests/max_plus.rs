@@ -12,8 +12,8 @@ use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 use fixtures::{assert_close, device, values};
 use itergnn_graph::{Attributes, Graph, GraphBatch, rng};
+use itergnn_nn::aligned::max_plus::MaxPlusConfig;
 use itergnn_nn::controllers::RunOptions;
-use itergnn_nn::max_plus::MaxPlusConfig;
 use itergnn_nn::store::{self, ModelCard};
 use itergnn_nn::{
     GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor, Prediction, ReadoutKind, named_tensors, replace_tensors,

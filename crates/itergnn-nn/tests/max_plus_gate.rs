@@ -13,8 +13,8 @@ use burn::tensor::Tensor;
 use fixtures::{assert_close, device, values};
 use itergnn_graph::solvers::grid::{CellGrid, Connectivity};
 use itergnn_graph::{Attributes, Graph, GraphBatch, generators, rng};
+use itergnn_nn::aligned::max_plus::MaxPlusConfig;
 use itergnn_nn::controllers::RunOptions;
-use itergnn_nn::max_plus::MaxPlusConfig;
 use itergnn_nn::{GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor, Prediction, named_tensors, replace_tensors};
 use rand::RngExt;
 

@@ -9,8 +9,8 @@ use burn::optim::GradientsParams;
 use burn::tensor::Tensor;
 use fixtures::{assert_close, device, values};
 use itergnn_graph::{Attributes, Graph, GraphBatch, rng, solvers::components};
+use itergnn_nn::aligned::waves::WaveConfig;
 use itergnn_nn::controllers::RunOptions;
-use itergnn_nn::waves::WaveConfig;
 use itergnn_nn::{GnnConfig, GnnModel, GraphTensors, InitRng, Prediction, ReadoutKind, named_tensors, replace_tensors};
 use rand::RngExt;
 

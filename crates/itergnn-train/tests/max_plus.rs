@@ -68,8 +68,7 @@ fn the_finished_model_is_the_result() {
 #[test]
 fn graphs_that_are_not_trees_are_waited_for() {
     let settings = |generator: &str| {
-        let text =
-            format!("[task]\ntask = 'shortest-path'\ngenerator = '{generator}'\n[model]\nname = 'max-plus'");
+        let text = format!("[task]\ntask = 'shortest-path'\ngenerator = '{generator}'\n[model]\nname = 'max-plus'");
         match TrainConfig::from_toml(&text).unwrap().model_config().unwrap() {
             itergnn_nn::GnnConfig::MaxPlus(config) => (config.residual, config.both_ways, config.ponder),
             other => panic!("{other:?}"),

@@ -1,6 +1,6 @@
 //! Changes to a max-plus model.
 
-use itergnn_nn::max_plus::MaxPlusConfig;
+use itergnn_nn::aligned::max_plus::MaxPlusConfig;
 use serde::{Deserialize, Serialize};
 
 use super::TaskShape;

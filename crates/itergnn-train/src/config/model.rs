@@ -178,8 +178,8 @@ impl ModelConfig {
     }
 
     /// Refuses the changes that the model has no place for.
-    fn refuse_block_changes(&self, fields: &[&str]) -> Result<(), TrainError> {
-        let given = |field: &&&str| match **field {
+    fn refuse_block_changes(&self, fields: &[&'static str]) -> Result<(), TrainError> {
+        let given = |field: &&&'static str| match **field {
             "model.layer" => self.layer.is_some(),
             "model.aggregation" => self.aggregation.is_some(),
             "model.prior" => self.prior.is_some(),
@@ -269,8 +269,7 @@ mod tests {
                 assert_eq!(*controller, scope.pooled_by(pooling), "{name} on {task}");
             }
         }
-        for (name, task) in
-            [("max-plus", Task::ShortestPath), ("waves", Task::ComponentCount), ("one-tree", Task::Tsp)]
+        for (name, task) in [("max-plus", Task::ShortestPath), ("waves", Task::ComponentCount), ("one-tree", Task::Tsp)]
         {
             let shape = TaskShape::of(&TaskSpec::paper(task)).unwrap();
             ModelConfig::preset(name).for_task(&shape).unwrap();

@@ -125,13 +125,10 @@ impl<'a> Contender<'a> {
                 aggregation: Some(Aggregation::Attention),
                 ..ModelConfig::preset("iter-homo-path")
             },
-            "iter-homo-path-no-decay" => ModelConfig {
-                controller: Some(ControllerConfig::iter()),
-                ..ModelConfig::preset("iter-homo-path")
-            },
-            "path-100" => {
-                ModelConfig { controller: Some(ControllerConfig::stack(100)), ..ModelConfig::preset("path") }
+            "iter-homo-path-no-decay" => {
+                ModelConfig { controller: Some(ControllerConfig::iter()), ..ModelConfig::preset("iter-homo-path") }
             }
+            "path-100" => ModelConfig { controller: Some(ControllerConfig::stack(100)), ..ModelConfig::preset("path") },
             name => ModelConfig::preset(name),
         };
         Self { label, id, model, paper }

@@ -1,7 +1,7 @@
 //! Everything a run that learns by playing depends on.
 
 use itergnn_nn::controllers::ControllerConfig;
-use itergnn_nn::{GnnConfig, LayerKind, TaskWidths, preset};
+use itergnn_nn::{GnnConfig, TaskWidths, preset};
 use itergnn_tasks::Task;
 use itergnn_tasks::pacman::{
     Action, COMPASS_EDGE_ATTRIBUTES, COMPASS_NODE_ATTRIBUTES, IMAGE_CHANNELS, NODE_ATTRIBUTES, PacmanConfig,

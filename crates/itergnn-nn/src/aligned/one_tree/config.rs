@@ -9,7 +9,7 @@ use crate::config::{at_least_one, check_parameters};
 ///
 /// # Example
 /// ```
-/// use itergnn_nn::{GnnConfig, TaskWidths, one_tree::OneTreeConfig, preset};
+/// use itergnn_nn::{GnnConfig, OneTreeConfig, TaskWidths, preset};
 /// let config = OneTreeConfig::new(2, 1);
 /// assert_eq!(preset("one-tree", &TaskWidths::graph(2, 1, 1))?, GnnConfig::OneTree(config));
 /// # Ok::<(), itergnn_nn::Error>(())

@@ -10,7 +10,7 @@ use crate::{Error, ReadoutKind};
 ///
 /// # Example
 /// ```
-/// use itergnn_nn::{GnnConfig, TaskWidths, max_plus::MaxPlusConfig, preset};
+/// use itergnn_nn::{GnnConfig, MaxPlusConfig, TaskWidths, preset};
 /// let config = MaxPlusConfig::new(3, 1);
 /// assert_eq!(preset("max-plus", &TaskWidths::graph(3, 1, 1))?, GnnConfig::MaxPlus(config));
 /// # Ok::<(), itergnn_nn::Error>(())

@@ -6,8 +6,8 @@ use burn::tensor::{Device, Tensor, TensorData};
 use super::inference::infer;
 use super::training::train_pass;
 use super::{Scaling, WaveConfig};
+use crate::aligned::max_plus::{Refit, host, replaced};
 use crate::controllers::{Mode, RunOptions};
-use crate::max_plus::{Refit, host, replaced};
 use crate::{Error, GraphTensors, InitRng, ModelOutput};
 
 /// Factor on the logits of the tests at first.

@@ -5,9 +5,9 @@ use burn::tensor::{Tensor, TensorData};
 use super::features::Observed;
 use super::model::WaveModel;
 use super::tree::Tree;
+use crate::aligned::max_plus::host;
 use crate::controllers::{ControllerOutput, RunOptions, Scope};
 use crate::fused::EngineUse;
-use crate::max_plus::host;
 use crate::{GraphTensors, ModelOutput};
 
 impl WaveModel {

@@ -22,7 +22,8 @@ pub enum Scaling {
 ///
 /// # Example
 /// ```
-/// use itergnn_nn::{GnnConfig, ReadoutKind, TaskWidths, preset, waves::{Scaling, WaveConfig}};
+/// use itergnn_nn::aligned::waves::{Scaling, WaveConfig};
+/// use itergnn_nn::{GnnConfig, ReadoutKind, TaskWidths, preset};
 /// let config = WaveConfig::new(2, 1, 2, ReadoutKind::Node);
 /// assert_eq!((config.scaling, config.local_width()), (Scaling::Proportional, 4));
 /// assert_eq!(preset("waves", &TaskWidths::node(2, 1, 2))?, GnnConfig::Waves(config));
