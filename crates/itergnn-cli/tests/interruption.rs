@@ -13,9 +13,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A run of 125 steps that saves its state at every one.
-const RUN: [&str; 20] = [
+const RUN: [&str; 22] = [
     "train",
     "shortest-path",
+    "--model",
+    "max-plus",
     "--size",
     "4..9",
     "--samples",

@@ -11,8 +11,19 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// A model that trains in seconds: lobsters of few nodes.
-const SMALL: [&str; 9] =
-    ["train", "shortest-path", "--size", "4..14", "--samples", "2000", "--validation", "50", "--json"];
+const SMALL: [&str; 11] = [
+    "train",
+    "shortest-path",
+    "--model",
+    "max-plus",
+    "--size",
+    "4..14",
+    "--samples",
+    "2000",
+    "--validation",
+    "50",
+    "--json",
+];
 
 fn itergnn(folder: &Path, line: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
