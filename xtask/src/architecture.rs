@@ -11,6 +11,7 @@ const RULES: &[(&str, &[&str], bool)] = &[
     ("itergnn-graph", &[], false),
     ("itergnn-tasks", &["itergnn-graph"], false),
     ("itergnn-kernels", &[], false),
+    ("itergnn-cuda", &["itergnn-kernels"], false),
     ("itergnn-nn", &["itergnn-graph", "itergnn-kernels"], true),
     ("itergnn-train", &["itergnn-graph", "itergnn-tasks", "itergnn-nn"], true),
     ("itergnn", &["itergnn-graph", "itergnn-tasks", "itergnn-kernels", "itergnn-nn", "itergnn-train"], false),

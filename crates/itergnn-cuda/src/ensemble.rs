@@ -1,0 +1,455 @@
+//! Models that learn side by side.
+
+use cudarc::driver::{CudaSlice, CudaView, DevicePtr, LaunchConfig, PushKernelArg};
+
+use crate::layout::{Address, Launch, RecipeNumbers, StepNumbers, Update};
+use crate::packing::pack;
+use crate::plan::{Plan, Tuning};
+use crate::program::Program;
+use crate::samples::DeviceSamples;
+use crate::{CudaError, Gpu, ModelSpec, Network, Recipe, Samples};
+
+/// Steps whose batches are uploaded together.
+const CHUNK: usize = 512;
+
+/// Threads of the kernels that add gradients up and update parameters.
+const UPDATE_THREADS: usize = 256;
+
+/// Numbers of a record of a step: loss, unspent mass, gradient norm, iterations, capped graphs, whether the model learned.
+const RECORD: usize = 6;
+
+/// How an ensemble is laid out on the card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EnsembleOptions {
+    /// Graphs of a batch at most.
+    pub batch_size: usize,
+    /// Settings that change the speed only.
+    pub tuning: Tuning,
+}
+
+impl Default for EnsembleOptions {
+    fn default() -> Self {
+        Self { batch_size: 32, tuning: Tuning::default() }
+    }
+}
+
+/// What one step of one model saw; means over the graphs of the batch where it says so.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepReport {
+    /// The loss of the predictions, before the update.
+    pub loss: f32,
+    /// What unspent mass adds to it.
+    pub auxiliary_loss: f32,
+    /// The norm of the gradient, before clipping.
+    pub gradient_norm: f32,
+    /// Iterations of a graph, on average.
+    pub iterations: f32,
+    /// Share of the graphs whose loop was ended by the cap.
+    pub capped: f32,
+    /// Whether the parameters were updated: not after a number that is not finite.
+    pub learned: bool,
+}
+
+/// What Adam remembers of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moments {
+    /// Updates so far.
+    pub time: usize,
+    /// Running means of the gradient, in the order of the parameters.
+    pub first: Vec<f32>,
+    /// Running means of its square.
+    pub second: Vec<f32>,
+}
+
+/// Models of one shape on a card, with their samples.
+///
+/// A run repeats to the bit on the same card: every sum is made in a fixed order.
+pub struct Ensemble {
+    gpu: Gpu,
+    program: Program,
+    plan: Plan,
+    network: Network,
+    recipes: Vec<Recipe>,
+    samples: Samples,
+    device_samples: DeviceSamples,
+    batch_size: usize,
+    launch: Launch,
+    buffers: Buffers,
+    times: Vec<usize>,
+    packs_cap: usize,
+}
+
+struct Buffers {
+    recipes: CudaSlice<RecipeNumbers>,
+    parameters: CudaSlice<f32>,
+    first: CudaSlice<f32>,
+    second: CudaSlice<f32>,
+    sums: CudaSlice<f32>,
+    gradients: CudaSlice<f32>,
+    floats: CudaSlice<f32>,
+    winners: CudaSlice<u8>,
+    rows: CudaSlice<u8>,
+    reports: CudaSlice<f32>,
+    squares: CudaSlice<f64>,
+    stopped: CudaSlice<i32>,
+}
+
+pub(crate) fn address<T>(gpu: &Gpu, slice: &CudaSlice<T>) -> Address {
+    slice.device_ptr(&gpu.stream).0
+}
+
+/// Batches of some steps, ready to be uploaded.
+struct Chunk {
+    steps: Vec<StepNumbers>,
+    slots: Vec<i32>,
+    packs: usize,
+    graphs: Vec<usize>,
+}
+
+impl Ensemble {
+    /// An ensemble that learns from `samples`.
+    ///
+    /// # Errors
+    /// [`CudaError::Unsupported`] for networks without kernels or of different shapes, [`CudaError::Input`] for samples or parameters that do not fit,
+    /// [`CudaError::Memory`] for more than the card holds.
+    pub fn new(gpu: &Gpu, models: &[ModelSpec], samples: Samples, options: EnsembleOptions) -> Result<Self, CudaError> {
+        let Some(model) = models.first() else {
+            return Err(CudaError::Input("an ensemble without models".to_owned()));
+        };
+        let network = model.network.clone();
+        network.validate()?;
+        samples.check(&network)?;
+        for other in models {
+            if !other.network.has_shape_of(&network) {
+                return Err(CudaError::Unsupported("models of different shapes in one ensemble".to_owned()));
+            }
+            if other.parameters.len() != network.parameters() {
+                let (found, expected) = (other.parameters.len(), network.parameters());
+                return Err(CudaError::Input(format!("{found} parameters, expected {expected}")));
+            }
+        }
+        let iterations = models.iter().map(|model| model.network.block().max_iterations()).max().unwrap_or(1);
+        let batch = options.batch_size.max(1);
+        let plan = Plan::new(gpu, &network, &samples, models.len(), batch, iterations, true, &options.tuning)?;
+        let mut settings = network.settings();
+        settings.extend(plan.settings());
+        let program = Program::load(gpu, &settings, plan.shared_bytes)?;
+        let outputs = network.head.widths.last().copied().unwrap_or(1);
+        let mut launch = Launch::default();
+        let workspace = plan.describe(&network, outputs, &mut launch);
+        let packs_cap = batch;
+        let (count, blocks) = (models.len() * network.parameters(), models.len() * packs_cap);
+        let parts = network.parameters().div_ceil(UPDATE_THREADS);
+        gpu.check_memory(blocks as u64 * (workspace.bytes() + 4 * network.parameters() as u64) + 16 * count as u64)?;
+        let device_samples = DeviceSamples::upload(gpu, &samples)?;
+        let stream = &gpu.stream;
+        let recipes: Vec<RecipeNumbers> =
+            models.iter().map(|model| model.network.numbers(Some(&model.recipe), None, true)).collect();
+        let parameters: Vec<f32> = models.iter().flat_map(|model| model.parameters.iter().copied()).collect();
+        let buffers = Buffers {
+            recipes: stream.clone_htod(&recipes)?,
+            parameters: stream.clone_htod(&parameters)?,
+            first: stream.alloc_zeros(count)?,
+            second: stream.alloc_zeros(count)?,
+            sums: stream.alloc_zeros(count)?,
+            gradients: stream.alloc_zeros(blocks * network.parameters())?,
+            floats: stream.alloc_zeros(blocks * workspace.floats)?,
+            winners: stream.alloc_zeros((blocks * workspace.winner_bytes).max(4))?,
+            rows: stream.alloc_zeros((blocks * workspace.row_bytes).max(4))?,
+            reports: stream.alloc_zeros(4 * blocks)?,
+            squares: stream.alloc_zeros(models.len() * parts)?,
+            stopped: stream.alloc_zeros(models.len())?,
+        };
+        launch.samples = device_samples.addresses(gpu);
+        launch.recipes = address(gpu, &buffers.recipes);
+        launch.parameters = address(gpu, &buffers.parameters);
+        launch.gradients = address(gpu, &buffers.gradients);
+        launch.floats = address(gpu, &buffers.floats);
+        launch.winners = address(gpu, &buffers.winners);
+        launch.indices = address(gpu, &buffers.rows);
+        launch.reports = address(gpu, &buffers.reports);
+        launch.samples_count = samples.len() as i32;
+        Ok(Self {
+            gpu: gpu.clone(),
+            program,
+            plan,
+            network,
+            recipes: models.iter().map(|model| model.recipe).collect(),
+            samples,
+            device_samples,
+            batch_size: batch,
+            launch,
+            buffers,
+            times: vec![0; models.len()],
+            packs_cap,
+        })
+    }
+
+    /// Number of models.
+    pub fn models(&self) -> usize {
+        self.recipes.len()
+    }
+
+    /// The samples that the models learn from.
+    pub fn samples(&self) -> &Samples {
+        &self.samples
+    }
+
+    /// How the work is laid out, in words; for notes beside measurements.
+    pub fn layout(&self) -> String {
+        let Plan {
+            threads, blocks_per_multiprocessor, capacity, edge_tile, graphs_per_pack, shared_bytes, large, ..
+        } = self.plan;
+        format!(
+            "{threads} threads, {blocks_per_multiprocessor} blocks per multiprocessor, {graphs_per_pack} graphs per block, {} rows, {} edges in tiles of {edge_tile}, {} KiB of shared memory{}",
+            capacity.rows,
+            capacity.edges,
+            shared_bytes >> 10,
+            if large { ", rows in global memory" } else { "" }
+        )
+    }
+
+    /// Takes `steps` steps. For every step and model `batch(step, model, list)` fills the list with numbers of samples, at most the batch size, and returns the
+    /// learning rate. Gives the reports of every step, model by model.
+    ///
+    /// # Errors
+    /// [`CudaError::Input`] for an empty or too large batch or an unknown sample; what the driver reports.
+    pub fn train(
+        &mut self,
+        steps: usize,
+        mut batch: impl FnMut(usize, usize, &mut Vec<u32>) -> f64,
+    ) -> Result<Vec<Vec<StepReport>>, CudaError> {
+        let mut reports = Vec::with_capacity(steps);
+        let mut pending: Option<(CudaSlice<f32>, Vec<usize>)> = None;
+        for start in (0..steps).step_by(CHUNK) {
+            // The card still works on the chunk before while this one is made.
+            let chunk = self.prepare(start..steps.min(start + CHUNK), &mut batch, true)?;
+            let records = self.launch_chunk(&chunk)?;
+            if let Some((records, graphs)) = pending.replace((records, chunk.graphs)) {
+                self.collect(&records, &graphs, &mut reports)?;
+            }
+        }
+        if let Some((records, graphs)) = pending {
+            self.collect(&records, &graphs, &mut reports)?;
+        }
+        Ok(reports)
+    }
+
+    /// Report and gradient of every model on a batch each, without an update.
+    ///
+    /// # Errors
+    /// As [`Ensemble::train`].
+    pub fn gradients(&mut self, batches: &[Vec<u32>]) -> Result<Vec<(StepReport, Vec<f32>)>, CudaError> {
+        let mut batch = |_: usize, model: usize, list: &mut Vec<u32>| {
+            list.extend_from_slice(&batches[model]);
+            0.0
+        };
+        let chunk = self.prepare(0..1, &mut batch, false)?;
+        let records = self.launch_chunk(&chunk)?;
+        let mut reports = Vec::new();
+        self.collect(&records, &chunk.graphs, &mut reports)?;
+        let sums = self.gpu.stream.clone_dtoh(&self.buffers.sums)?;
+        Ok(reports.concat().into_iter().zip(sums.chunks(self.network.parameters()).map(<[f32]>::to_vec)).collect())
+    }
+
+    /// The parameters of a model, in the order of [`Network`].
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn parameters(&self, model: usize) -> Result<Vec<f32>, CudaError> {
+        Ok(self.gpu.stream.clone_dtoh(&self.part(&self.buffers.parameters, model))?)
+    }
+
+    /// What Adam remembers of a model.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn moments(&self, model: usize) -> Result<Moments, CudaError> {
+        Ok(Moments {
+            time: self.times[model],
+            first: self.gpu.stream.clone_dtoh(&self.part(&self.buffers.first, model))?,
+            second: self.gpu.stream.clone_dtoh(&self.part(&self.buffers.second, model))?,
+        })
+    }
+
+    /// Puts a model where another run left it.
+    ///
+    /// # Errors
+    /// [`CudaError::Input`] for lists of another length; what the driver reports.
+    pub fn restore(&mut self, model: usize, parameters: &[f32], moments: &Moments) -> Result<(), CudaError> {
+        let count = self.network.parameters();
+        if [parameters.len(), moments.first.len(), moments.second.len()] != [count; 3] {
+            return Err(CudaError::Input(format!("a state of another size than {count} parameters")));
+        }
+        let range = model * count..(model + 1) * count;
+        let stream = &self.gpu.stream;
+        stream.memcpy_htod(parameters, &mut self.buffers.parameters.slice_mut(range.clone()))?;
+        stream.memcpy_htod(&moments.first, &mut self.buffers.first.slice_mut(range.clone()))?;
+        stream.memcpy_htod(&moments.second, &mut self.buffers.second.slice_mut(range))?;
+        self.times[model] = moments.time;
+        Ok(())
+    }
+
+    fn part<'a>(&self, values: &'a CudaSlice<f32>, model: usize) -> CudaView<'a, f32> {
+        let count = self.network.parameters();
+        values.slice(model * count..(model + 1) * count)
+    }
+
+    /// Packs the batches of some steps.
+    fn prepare(
+        &mut self,
+        steps: std::ops::Range<usize>,
+        batch: &mut impl FnMut(usize, usize, &mut Vec<u32>) -> f64,
+        learns: bool,
+    ) -> Result<Chunk, CudaError> {
+        let models = self.models();
+        let costs = Plan::costs(&self.network);
+        let node_wise = self.network.block().iterative().is_some_and(|iterative| iterative.node_wise);
+        let mut chunk = Chunk { steps: Vec::new(), slots: Vec::new(), packs: 1, graphs: Vec::new() };
+        let mut packed: Vec<Vec<Vec<u32>>> = Vec::new();
+        let mut list = Vec::new();
+        for step in steps {
+            for model in 0..models {
+                list.clear();
+                let rate = batch(step, model, &mut list);
+                self.check_batch(&list)?;
+                let target = list.len().div_ceil(self.plan.graphs_per_pack);
+                let packs = pack(&self.samples, &list, target, self.plan.capacity, costs);
+                let targets: usize = list.iter().map(|&sample| self.samples.target_count(sample)).sum();
+                let nodes: usize = list.iter().map(|&sample| self.samples.node_count(sample)).sum();
+                let units = if node_wise { nodes } else { list.len() };
+                self.times[model] += usize::from(learns);
+                let recipe = &self.recipes[model];
+                let time = i32::try_from(self.times[model].max(1)).unwrap_or(i32::MAX);
+                let second = (1.0 - (recipe.beta_2 as f32).powi(time)).sqrt();
+                chunk.steps.push(StepNumbers {
+                    packs: packs.len() as i32,
+                    inverse_targets: 1.0 / targets.max(1) as f32,
+                    inverse_units: 1.0 / units.max(1) as f32,
+                    rate: rate as f32,
+                    correction: second / (1.0 - (recipe.beta_1 as f32).powi(time)),
+                    epsilon: recipe.epsilon as f32 * second,
+                    learns: i32::from(learns),
+                });
+                chunk.packs = chunk.packs.max(packs.len());
+                chunk.graphs.push(list.len());
+                packed.push(packs);
+            }
+        }
+        let graphs = self.plan.capacity.graphs;
+        for packs in packed {
+            let end = chunk.slots.len() + chunk.packs * graphs;
+            for pack in packs {
+                let filled = chunk.slots.len() + graphs;
+                chunk.slots.extend(pack.into_iter().map(|sample| sample as i32));
+                chunk.slots.resize(filled, -1);
+            }
+            chunk.slots.resize(end, -1);
+        }
+        Ok(chunk)
+    }
+
+    fn check_batch(&self, list: &[u32]) -> Result<(), CudaError> {
+        if list.is_empty() || list.len() > self.batch_size {
+            return Err(CudaError::Input(format!(
+                "a batch of {} graphs, expected 1 to {}",
+                list.len(),
+                self.batch_size
+            )));
+        }
+        match list.iter().find(|&&sample| sample as usize >= self.samples.len()) {
+            Some(sample) => Err(CudaError::Input(format!("sample {sample} of {}", self.samples.len()))),
+            None => Ok(()),
+        }
+    }
+
+    /// Launches the steps of a chunk; their records are on the card when it is done.
+    fn launch_chunk(&mut self, chunk: &Chunk) -> Result<CudaSlice<f32>, CudaError> {
+        let models = self.models();
+        let gpu = &self.gpu;
+        let stream = &gpu.stream;
+        debug_assert!(chunk.packs <= self.packs_cap);
+        let steps = stream.clone_htod(&chunk.steps)?;
+        let slots = stream.clone_htod(&chunk.slots)?;
+        let count = chunk.steps.len() / models;
+        let records = stream.alloc_zeros::<f32>(count * models * RECORD)?;
+        let parts = self.network.parameters().div_ceil(UPDATE_THREADS);
+        let buffers = &self.buffers;
+        let mut update = Update {
+            recipes: address(gpu, &buffers.recipes),
+            gradients: address(gpu, &buffers.gradients),
+            reports: address(gpu, &buffers.reports),
+            sums: address(gpu, &buffers.sums),
+            parameters: address(gpu, &buffers.parameters),
+            first: address(gpu, &buffers.first),
+            second: address(gpu, &buffers.second),
+            squares: address(gpu, &buffers.squares),
+            stopped: address(gpu, &buffers.stopped),
+            parameter_count: self.network.parameters() as i32,
+            packs: chunk.packs as i32,
+            parts: parts as i32,
+            ..Update::default()
+        };
+        let mut launch =
+            Launch { packs: chunk.packs as i32, samples: self.device_samples.addresses(gpu), ..self.launch };
+        let shape = LaunchConfig {
+            grid_dim: (chunk.packs as u32, models as u32, 1),
+            block_dim: (self.plan.threads as u32, 1, 1),
+            shared_mem_bytes: self.plan.shared_bytes as u32,
+        };
+        let update_shape = LaunchConfig {
+            grid_dim: (parts as u32, models as u32, 1),
+            block_dim: (UPDATE_THREADS as u32, 1, 1),
+            shared_mem_bytes: 0,
+        };
+        let models_count = models as i32;
+        let (step_address, slot_address, record_address) =
+            (address(gpu, &steps), address(gpu, &slots), address(gpu, &records));
+        for step in 0..count {
+            launch.steps = step_address + (step * models * size_of::<StepNumbers>()) as u64;
+            launch.slots = slot_address + (4 * step * models * chunk.packs * self.plan.capacity.graphs) as u64;
+            update.steps = launch.steps;
+            update.records = record_address + (4 * step * models * RECORD) as u64;
+            // SAFETY: the structs have the layout that the kernels read, and every address points to a buffer of the size that the plan gave; buffers live until
+            // the stream has used them.
+            unsafe {
+                stream.launch_builder(&self.program.graph_step).arg(&launch).launch(shape)?;
+                stream.launch_builder(&self.program.sum_gradients).arg(&update).launch(update_shape)?;
+                stream.launch_builder(&self.program.adam).arg(&update).launch(update_shape)?;
+                stream.launch_builder(&self.program.note_faults).arg(&update).arg(&models_count).launch(
+                    LaunchConfig {
+                        grid_dim: (models.div_ceil(32) as u32, 1, 1),
+                        block_dim: (32, 1, 1),
+                        shared_mem_bytes: 0,
+                    },
+                )?;
+            }
+        }
+        Ok(records)
+    }
+
+    fn collect(
+        &self,
+        records: &CudaSlice<f32>,
+        graphs: &[usize],
+        reports: &mut Vec<Vec<StepReport>>,
+    ) -> Result<(), CudaError> {
+        let records = self.gpu.stream.clone_dtoh(records)?;
+        let models = self.models();
+        for (step, records) in records.chunks(models * RECORD).enumerate() {
+            let report = |(model, record): (usize, &[f32])| {
+                let graphs = graphs[step * models + model] as f32;
+                StepReport {
+                    loss: record[0],
+                    auxiliary_loss: record[1],
+                    gradient_norm: record[2],
+                    iterations: record[3] / graphs,
+                    capped: record[4] / graphs,
+                    learned: record[5] > 0.0,
+                }
+            };
+            reports.push(records.chunks(RECORD).enumerate().map(report).collect());
+        }
+        Ok(())
+    }
+}

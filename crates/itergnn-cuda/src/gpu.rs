@@ -1,0 +1,104 @@
+//! The card.
+
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::{CudaContext, CudaStream};
+
+use crate::CudaError;
+
+/// Compute capability that the kernels need: independent threads of a warp, and 96 KiB of shared memory.
+const OLDEST: (i32, i32) = (7, 0);
+
+/// A card, ready for work. Clones speak of the same card.
+#[derive(Clone)]
+pub struct Gpu {
+    pub(crate) context: Arc<CudaContext>,
+    pub(crate) stream: Arc<CudaStream>,
+    name: String,
+    capability: (i32, i32),
+    multiprocessors: usize,
+    shared_per_block: usize,
+    shared_per_multiprocessor: usize,
+}
+
+impl Gpu {
+    /// The first card.
+    ///
+    /// # Errors
+    /// One line each: no driver, no run-time compiler, no card, too old a card.
+    pub fn open() -> Result<Self, CudaError> {
+        // The bindings panic where a library is missing, so ask first.
+        // SAFETY: loading the vendor's libraries runs their initialisers, which is what using them means.
+        if !unsafe { cudarc::driver::sys::is_culib_present() } {
+            return Err(CudaError::NoDriver);
+        }
+        // SAFETY: as above.
+        if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+            return Err(CudaError::NoCompiler);
+        }
+        let none = |error: cudarc::driver::DriverError| CudaError::NoCard { why: error.to_string() };
+        let context = CudaContext::new(0).map_err(none)?;
+        let name = context.name()?;
+        let capability = context.compute_capability()?;
+        if capability < OLDEST {
+            return Err(CudaError::TooOld { name, major: capability.0, minor: capability.1 });
+        }
+        // SAFETY: everything goes through one stream, which is in order by itself.
+        unsafe { context.disable_event_tracking() };
+        let attribute = |which| context.attribute(which).map(|value| value.max(0) as usize);
+        Ok(Self {
+            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+            shared_per_block: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
+            shared_per_multiprocessor: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
+            stream: context.default_stream(),
+            context,
+            name,
+            capability,
+        })
+    }
+
+    /// What the card calls itself.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of multiprocessors.
+    pub fn multiprocessors(&self) -> usize {
+        self.multiprocessors
+    }
+
+    /// Bytes of the card's memory that are free now.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn free_memory(&self) -> Result<u64, CudaError> {
+        Ok(self.context.mem_get_info()?.0 as u64)
+    }
+
+    /// The architecture's name for the compiler.
+    pub(crate) fn architecture(&self) -> String {
+        format!("sm_{}{}", self.capability.0, self.capability.1)
+    }
+
+    /// Bytes of shared memory for each of `blocks` thread blocks on a multiprocessor.
+    pub(crate) fn shared_memory(&self, blocks: usize) -> usize {
+        // The driver keeps a kibibyte for itself in every block.
+        (self.shared_per_multiprocessor / blocks).saturating_sub(1024).min(self.shared_per_block)
+    }
+
+    /// Refuses what does not fit into the card's free memory.
+    pub(crate) fn check_memory(&self, bytes: u64) -> Result<(), CudaError> {
+        let free = self.free_memory()?;
+        if bytes > free {
+            return Err(CudaError::Memory { needed: bytes.div_ceil(1 << 20), free: free >> 20 });
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Gpu {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Gpu").field("name", &self.name).field("capability", &self.capability).finish()
+    }
+}

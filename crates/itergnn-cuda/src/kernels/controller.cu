@@ -1,0 +1,293 @@
+// The iterative module: confidences, the weights that follow from them, and the way back through both.
+//
+// A unit is what has its own confidence: a graph, or a node (a row of the pack).
+
+// What a block remembers of every step, in the floats of the pack: [iterations, units] each.
+struct Record {
+    float *confidence, *left, *weight, *scale, *pull;
+    // [iterations, G, HP]: the pooled vectors, and the rows that their maxima come from.
+    float* pooled;
+    int* rows;
+};
+
+__device__ Record record_of(const Space& s, const Launch& launch, int block) {
+    const int steps = launch.iteration_cap, units = launch.schedule_units;
+    float* schedule = s.floats + launch.at_schedule + (long long)block * 5 * steps * units;
+    float* pooled = s.floats + launch.at_pooled + (long long)block * 2 * steps * G * HP;
+    const int n = steps * units;
+    return {schedule, schedule + n, schedule + 2 * n, schedule + 3 * n, schedule + 4 * n, pooled, reinterpret_cast<int*>(pooled + steps * G * HP)};
+}
+
+// Units of the pack: graphs, or rows of which the padding counts as done.
+__device__ __forceinline__ int unit_count(const Space& s) { return NODE_WISE ? s.pack->rows : s.pack->graphs; }
+
+__device__ void start_units(const Space& s) {
+    for (int unit = threadIdx.x; unit < unit_count(s); unit += T) {
+        const bool real = !NODE_WISE || is_node(s, unit);
+        s.remaining[unit] = real ? 1.f : 0.f;
+        s.spent[unit] = 0.f;
+        s.before[unit] = 1.f;
+        s.done[unit] = 0;
+    }
+}
+
+__device__ __forceinline__ bool is_running(const Space& s, int unit, const Recipe& recipe) {
+    return s.remaining[unit] > recipe.epsilon && s.done[unit] < recipe.cap;
+}
+
+// Notes the confidence of one more iteration of a unit that runs; one thread.
+__device__ void push(const Space& s, int unit, float logit, const Recipe& recipe, const Record& record, int step, int units) {
+    const float confidence = 1.f / (1.f + expf(-logit)), before = s.remaining[unit];
+    s.before[unit] = before;
+    s.done[unit] += 1;
+    s.remaining[unit] = recipe.decay * (1.f - confidence) * before;
+    const float weight = recipe.settle && s.done[unit] == recipe.cap ? before : before * confidence;
+    s.spent[unit] = recipe.decay * s.spent[unit] + weight;
+    s.weight[unit] = weight;
+    if (TRAIN) {
+        record.confidence[step * units + unit] = confidence;
+        record.left[step * units + unit] = before;
+    }
+}
+
+// w . p, or w . p / |p|_1, and the bias; one warp, the sum in every lane.
+template <class Value>
+__device__ float logit_of(const Space& s, Value value) {
+    const int lane = threadIdx.x % 32;
+    float product = 0.f, norm = 0.f;
+    for (int c = lane; c < H; c += 32) {
+        product += value(c) * s.cw[c];
+        if (SCALE_FREE) norm += fabsf(value(c));
+    }
+    product = warp_sum(product);
+    if (SCALE_FREE) {
+        norm = warp_sum(norm);
+        if (norm > 0.f) product /= norm;
+    }
+    return product + s.cw[HP];
+}
+
+// Keeps the states of the step, predicts the confidences from them and notes which graphs are done. Ends with a barrier.
+__device__ void confide(const Space& s, const Launch& launch, const Recipe& recipe, const Record& record, int step) {
+    Pack& pack = *s.pack;
+    const int units = launch.schedule_units, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (NODE_WISE) {
+        for (int row = warp; row < pack.rows; row += T / 32) {
+            const bool running = is_active(s, row) && is_running(s, row, recipe);
+            if (!running) {
+                if (lane == 0) s.weight[row] = 0.f;
+                continue;
+            }
+            const float logit = logit_of(s, [&](int c) { return s.vectors[row * RS + XP + c]; });
+            if (lane == 0) push(s, row, logit, recipe, record, step, units);
+        }
+        __syncthreads();
+        if (threadIdx.x < pack.graphs && pack.active >> threadIdx.x & 1) {
+            const int g = threadIdx.x;
+            bool running = false;
+            for (int row = pack.row[g]; row < pack.row[g] + pack.nodes[g]; row++) running |= is_running(s, row, recipe);
+            pack.finished_at[g] = running ? -1 : step + 1;
+        }
+        __syncthreads();
+        return;
+    }
+    // Lanes of a column share the graphs evenly; each looks at every so many-th row of its graph.
+    const int part = LANES_H / pack.graphs, place = threadIdx.x / HQ, column = 4 * (threadIdx.x % HQ);
+    const int g = place / part;
+    if (g < pack.graphs && pack.active >> g & 1) {
+        float best[4];
+        int from[4];
+        const float start = CONFIDENCE_READOUT == 0 ? __int_as_float(0xff800000) : 0.f;
+#pragma unroll
+        for (int c = 0; c < 4; c++) best[c] = start, from[c] = pack.row[g];
+        for (int row = pack.row[g] + place % part; row < pack.row[g] + pack.nodes[g]; row += part) {
+            const float4 v = at4(s.vectors + row * RS + XP + column);
+            const float values[4] = {v.x, v.y, v.z, v.w};
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                if (CONFIDENCE_READOUT != 0) best[c] += values[c];
+                else if (values[c] > best[c]) best[c] = values[c], from[c] = row;
+            }
+        }
+#pragma unroll
+        for (int c = 0; c < 4; c++) s.partial[place * HP + column + c] = best[c], s.partial_row[place * HP + column + c] = from[c];
+    }
+    __syncthreads();
+    for (int g = warp; g < pack.graphs; g += T / 32) {
+        if (!(pack.active >> g & 1)) continue;
+        for (int c = lane; c < HP; c += 32) {
+            float best = s.partial[g * part * HP + c];
+            int from = s.partial_row[g * part * HP + c];
+            for (int other = g * part + 1; other < (g + 1) * part; other++) {
+                const float value = s.partial[other * HP + c];
+                const int row = s.partial_row[other * HP + c];
+                if (CONFIDENCE_READOUT != 0) best += value;
+                else if (value > best || (value == best && row < from)) best = value, from = row;
+            }
+            if (CONFIDENCE_READOUT == 1) best /= pack.nodes[g];
+            s.partial[g * part * HP + c] = best;
+            if (TRAIN) {
+                record.pooled[(step * G + g) * HP + c] = best;
+                record.rows[(step * G + g) * HP + c] = from;
+            }
+        }
+        __syncwarp();
+        const float logit = logit_of(s, [&](int c) { return s.partial[g * part * HP + c]; });
+        if (lane == 0) {
+            push(s, g, logit, recipe, record, step, units);
+            pack.finished_at[g] = is_running(s, g, recipe) ? -1 : step + 1;
+        }
+    }
+    __syncthreads();
+}
+
+// output <- decay output + weight h, for the units that ran in this step.
+__device__ void accumulate(const Space& s, const Recipe& recipe, int step) {
+    const Pack& pack = *s.pack;
+    for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
+        const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, column = 4 * (i % HQ), unit = unit_of(s, row);
+        if (s.done[unit] != step + 1) continue;
+        float4& output = at4(s.states + row * HP + column);
+        float4 sum = make_float4(recipe.decay * output.x, recipe.decay * output.y, recipe.decay * output.z, recipe.decay * output.w);
+        axpy(sum, s.weight[unit], at4(s.vectors + row * RS + XP + column));
+        output = sum;
+    }
+}
+
+#if TRAIN
+// Weights of the steps of every unit, from the confidences; one thread per unit.
+__device__ void finish_weights(const Space& s, const Launch& launch, const Recipe& recipe, const Record& record, const int* iterations) {
+    const int units = launch.schedule_units;
+    for (int unit = threadIdx.x; unit < unit_count(s); unit += T) {
+        const int steps = iterations[unit];
+        float faded = 1.f, total = 0.f;
+        for (int step = steps - 1; step >= 0; step--) {
+            const int place = step * units + unit;
+            const bool settles = recipe.settle && step + 1 == recipe.cap;
+            const float weight = settles ? record.left[place] : faded * record.left[place] * record.confidence[place];
+            record.weight[place] = weight;
+            total += weight;
+            faded *= recipe.decay;
+        }
+        if (recipe.normalised && total > 0.f) {
+            for (int step = 0; step < steps; step++) record.weight[step * units + unit] /= total;
+        } else {
+            total = 1.f;
+        }
+        s.spent[unit] = total;
+    }
+    __syncthreads();
+}
+
+// Gradients of the logits (in `scale`, `pull`), of the confidence's weights, and of what is left over, from the gradient of the output. Ends with a barrier.
+__device__ void confide_backward(const Space& s, const Launch& launch, const Recipe& recipe, const Step& now, const Record& record, const int* iterations,
+                                 const float* states, const float* output_gradient, float* target) {
+    const Pack& pack = *s.pack;
+    const int units = launch.schedule_units, steps = launch.iteration_cap, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const long long state_size = (long long)launch.row_cap * HP;
+    // The gradient of a step's weight: the product of the step's states with the gradient of the output.
+    for (int i = warp; i < steps * unit_count(s); i += T / 32) {
+        const int step = i / unit_count(s), unit = i % unit_count(s);
+        if (step >= iterations[unit]) continue;
+        const int row = NODE_WISE ? unit : pack.row[unit], rows = NODE_WISE ? 1 : pack.nodes[unit];
+        const float* state = states + (step + 1) * state_size + row * HP;
+        float sum = 0.f;
+        for (int c = lane; c < rows * HP; c += 32) sum += state[c] * output_gradient[row * HP + c];
+        sum = warp_sum(sum);
+        if (lane == 0) record.scale[step * units + unit] = sum;
+    }
+    __syncthreads();
+    for (int unit = threadIdx.x; unit < unit_count(s); unit += T) {
+        const int count = iterations[unit];
+        const bool at_cap = count == recipe.cap;
+        double shared = 0.0, left = 0.0, faded = 1.0;
+        const double unspent = at_cap && recipe.settle ? (double)recipe.price * now.inverse_units : 0.0, total = s.spent[unit], decay = recipe.decay;
+        if (recipe.normalised)
+            for (int step = 0; step < count; step++) shared += (double)record.weight[step * units + unit] * record.scale[step * units + unit];
+        for (int step = count - 1; step >= 0; step--) {
+            const int place = step * units + unit;
+            const double confidence = record.confidence[place], mass = record.left[place], product = faded * (record.scale[place] - shared) / total;
+            faded *= decay;
+            double gradient;
+            if (step + 1 == count && recipe.settle && at_cap) {
+                gradient = 0.0;
+                left = product + unspent;
+            } else {
+                gradient = product * mass - left * decay * mass;
+                left = product * confidence + left * decay * (1.0 - confidence);
+                if (step + 1 == count) left += unspent;
+            }
+            record.scale[place] = (float)(gradient * confidence * (1.0 - confidence));
+        }
+    }
+    __syncthreads();
+    if (CONFIDENCE_BIAS) {
+        float sum = 0.f;
+        if (warp == 0) {
+            for (int unit = lane; unit < unit_count(s); unit += 32)
+                for (int step = 0; step < iterations[unit]; step++) sum += record.scale[step * units + unit];
+            sum = warp_sum(sum);
+            if (lane == 0) target[H] = sum;
+        }
+        __syncthreads();
+    }
+    if (SCALE_FREE) {
+        for (int i = warp; i < steps * unit_count(s); i += T / 32) {
+            const int step = i / unit_count(s), unit = i % unit_count(s), place = step * units + unit;
+            if (step >= iterations[unit]) continue;
+            const float* vector = NODE_WISE ? states + (step + 1) * state_size + unit * HP : record.pooled + (step * G + unit) * HP;
+            float norm = 0.f, product = 0.f;
+            for (int c = lane; c < H; c += 32) norm += fabsf(vector[c]), product += vector[c] * s.cw[c];
+            norm = warp_sum(norm);
+            product = warp_sum(product);
+            if (lane == 0) {
+                const float scale = norm > 0.f ? record.scale[place] / norm : record.scale[place];
+                record.scale[place] = scale;
+                record.pull[place] = norm > 0.f ? scale * product / norm : 0.f;
+            }
+        }
+        __syncthreads();
+    }
+    for (int c = threadIdx.x; c < H; c += T) {
+        float sum = 0.f;
+        for (int unit = 0; unit < unit_count(s); unit++)
+            for (int step = 0; step < iterations[unit]; step++) {
+                const float value = NODE_WISE ? states[(step + 1) * state_size + unit * HP + c] : record.pooled[(step * G + unit) * HP + c];
+                sum += record.scale[step * units + unit] * value;
+            }
+        target[c] = sum;
+    }
+    __syncthreads();
+}
+
+// Adds to the gradient of a step's states what the output and the confidence contribute.
+__device__ __forceinline__ void add_contributions(const Space& s, const Launch& launch, const Record& record, const int* iterations, const float* state,
+                                                  const float* output_gradient, int step, int row, int column, float4& gradient) {
+    const int units = launch.schedule_units, unit = unit_of(s, row), place = step * units + unit;
+    if (step >= iterations[unit]) return;
+    axpy(gradient, record.weight[place], at4(output_gradient + row * HP + column));
+    const float scale = record.scale[place], pull = SCALE_FREE ? record.pull[place] : 0.f;
+    float parts[4];
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const int pooled = (step * G + s.graph_of[row]) * HP + column + c;
+        parts[c] = scale * s.cw[column + c];
+        if (SCALE_FREE) {
+            const float value = NODE_WISE ? state[row * HP + column + c] : record.pooled[pooled];
+            parts[c] -= (value > 0.f ? pull : value < 0.f ? -pull : 0.f);
+        }
+        if (NODE_WISE) continue;
+        if (CONFIDENCE_READOUT == 0) {
+            if (record.rows[pooled] != row) parts[c] = 0.f;
+        } else if (!is_node(s, row)) {
+            parts[c] = 0.f;
+        } else if (CONFIDENCE_READOUT == 1) {
+            parts[c] /= s.pack->nodes[s.graph_of[row]];
+        }
+    }
+    gradient.x += parts[0];
+    gradient.y += parts[1];
+    gradient.z += parts[2];
+    gradient.w += parts[3];
+}
+#endif

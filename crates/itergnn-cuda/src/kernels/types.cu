@@ -1,0 +1,103 @@
+// What a launch is told. The structs mirror those of `src/layout.rs`; the macros are settings that the host writes in front of this file.
+
+__host__ __device__ constexpr int pad4(int count) { return (count + 3) / 4 * 4; }
+
+constexpr int H = HIDDEN, HP = pad4(H), HQ = HP / 4;
+// Node inputs, and with them a constant one whose weights are the bias of the first map.
+constexpr int XW = INPUT + BIASED, XP = pad4(XW);
+constexpr int KV = XP + HP, KQ = KV / 4;
+constexpr int J = MESSAGE, JP = pad4(J), JQ = JP / 4;
+constexpr int PW = JP * (1 + USES_RECEIVER), PQ = PW / 4;
+constexpr int RS = PW > KV ? PW : KV;
+constexpr int DE = EDGE;
+constexpr int T = THREADS;
+// Graphs that one thread block works on side by side.
+constexpr int G = GRAPHS;
+constexpr bool ITERATIVE = CONTROLLER == 2;
+constexpr bool STACK = CONTROLLER == 0;
+// Predictions belong to nodes, not to graphs.
+constexpr bool ROW_LEVEL = READOUT >= 5;
+
+static_assert(T % 32 == 0 && T >= HQ && T >= JQ, "threads");
+
+// An edge's number among those that reach its receiver, with the sign of the message in the highest bit.
+#if WIDE_WINNERS
+typedef unsigned short Winner;
+constexpr int SELF = 0x7fff, NEGATIVE = 0x8000;
+#else
+typedef unsigned char Winner;
+constexpr int SELF = 0x7f, NEGATIVE = 0x80;
+#endif
+struct alignas(4 * sizeof(Winner)) Winner4 { Winner x, y, z, w; };
+
+// Numbers of nodes and edges inside a pack.
+#if LARGE
+typedef unsigned Index;
+#else
+typedef unsigned short Index;
+#endif
+
+// Samples side by side; all lists of a sample count from its own first node and edge.
+struct Samples {
+    const unsigned *node_offsets, *edge_offsets, *target_offsets;
+    const float *nodes;
+    // [nodes + samples]: where the edges of each node begin, by receiver and by sender.
+    const unsigned *incoming, *outgoing;
+    const unsigned *senders, *departures;
+    const float *edges;
+    const float *targets;
+    const unsigned *target_rows;
+};
+
+// The numbers of one model's recipe.
+struct Recipe {
+    float epsilon, decay;
+    int cap, normalised, settle;
+    float price;
+    int loss;
+    float clip, beta_1, beta_2, adam_epsilon, weight_decay;
+};
+
+// One step of one model.
+struct Step {
+    int packs;
+    float inverse_targets, inverse_units;
+    float rate, correction, epsilon;
+    int learns;
+};
+
+struct Perceptron {
+    int layers, biased, final_activation;
+    int widths[6];
+    // Where the weight of each map lies among the parameters; its bias follows.
+    int parameters[5];
+    // Where the outputs of each map lie behind `at_perceptron`.
+    int outputs[5];
+};
+
+struct Launch {
+    Samples samples;
+    const Recipe* recipes;
+    const Step* steps;
+    // [models, packs, G]: sample numbers, -1 for none.
+    const int* slots;
+    const float* parameters;
+    float* gradients;
+    float* floats;
+    Winner* winners;
+    Index* indices;
+    // [models, packs, 4]: loss, unspent mass, iterations, capped graphs.
+    float* reports;
+    // Inference: predictions, iterations and caps, by sample or node.
+    float* predictions;
+    int* iterations;
+    int* capped;
+    Perceptron embedding, head;
+    long long float_stride, winner_stride, index_stride, prediction_stride;
+    int parameter_count, block_offset, block_parameters, blocks;
+    int packs, row_cap, edge_cap, edge_tile, iteration_cap;
+    int node_width, outputs, samples_count;
+    // Offsets into the floats of a pack.
+    long long at_states, at_first, at_pooled, at_schedule, at_counts, at_gradient, at_inputs, at_perceptron, at_scratch;
+    int scratch_size, schedule_units;
+};

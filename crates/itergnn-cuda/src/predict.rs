@@ -1,0 +1,153 @@
+//! Predictions of several models for many graphs.
+
+use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
+
+use crate::ensemble::address;
+use crate::layout::{Launch, RecipeNumbers};
+use crate::packing::pack;
+use crate::plan::{Plan, Tuning};
+use crate::program::Program;
+use crate::samples::DeviceSamples;
+use crate::{CudaError, Gpu, Network, Samples};
+
+/// Most memory that one launch takes for its packs.
+const WORKSPACE_BYTES: u64 = 1 << 30;
+
+/// How a controller runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Mode {
+    /// Most iterations; `None` for as many as in training. A stack always runs all its layers.
+    pub cap: Option<usize>,
+    /// Whether mass that is left at the cap goes to the last step, as in training.
+    pub settles: bool,
+}
+
+/// What one model predicts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answers {
+    /// One row per graph, or per node for node-level networks.
+    pub values: Vec<Vec<f32>>,
+    /// Iterations of each graph, over all blocks.
+    pub iterations: Vec<usize>,
+    /// Whether a cap ended a loop of each graph.
+    pub capped: Vec<bool>,
+}
+
+/// Graphs on the card, ready to be predicted by networks of one shape.
+pub struct Predictor {
+    gpu: Gpu,
+    program: Program,
+    plan: Plan,
+    network: Network,
+    samples: Samples,
+    device_samples: DeviceSamples,
+}
+
+impl Predictor {
+    /// For networks of the shape of `network`.
+    ///
+    /// # Errors
+    /// As [`Ensemble::new`](crate::Ensemble::new).
+    pub fn new(gpu: &Gpu, network: &Network, samples: Samples, tuning: &Tuning) -> Result<Self, CudaError> {
+        network.validate()?;
+        samples.check(network)?;
+        let plan =
+            Plan::new(gpu, network, &samples, 1, samples.len(), network.block().max_iterations(), false, tuning)?;
+        let mut settings = network.settings();
+        settings.extend(plan.settings());
+        let program = Program::load(gpu, &settings, plan.shared_bytes)?;
+        let device_samples = DeviceSamples::upload(gpu, &samples)?;
+        Ok(Self { gpu: gpu.clone(), program, plan, network: network.clone(), samples, device_samples })
+    }
+
+    /// What the networks, with these parameters, predict for all graphs.
+    ///
+    /// # Errors
+    /// [`CudaError::Unsupported`] for a network of another shape, [`CudaError::Input`] for parameters that do not fit; what the driver reports.
+    pub fn predict(&self, models: &[(&Network, &[f32])], mode: Mode) -> Result<Vec<Answers>, CudaError> {
+        for (network, parameters) in models {
+            if !network.has_shape_of(&self.network) {
+                return Err(CudaError::Unsupported("models of different shapes in one launch".to_owned()));
+            }
+            if parameters.len() != self.network.parameters() {
+                return Err(CudaError::Input(format!(
+                    "{} parameters, expected {}",
+                    parameters.len(),
+                    self.network.parameters()
+                )));
+            }
+        }
+        let gpu = &self.gpu;
+        let stream = &gpu.stream;
+        let outputs = self.network.head.widths.last().copied().unwrap_or(1);
+        let rows = if self.network.is_node_level() { self.samples.nodes_in_all() } else { self.samples.len() };
+        let mut launch = Launch { samples: self.device_samples.addresses(gpu), ..Launch::default() };
+        let workspace = self.plan.describe(&self.network, outputs, &mut launch);
+        let numbers: Vec<RecipeNumbers> =
+            models.iter().map(|(network, _)| network.numbers(None, mode.cap, mode.settles)).collect();
+        let recipes = stream.clone_htod(&numbers)?;
+        let flat: Vec<f32> = models.iter().flat_map(|(_, parameters)| parameters.iter().copied()).collect();
+        let parameters = stream.clone_htod(&flat)?;
+        let predictions: CudaSlice<f32> = stream.alloc_zeros(models.len() * rows * outputs)?;
+        let iterations: CudaSlice<i32> = stream.alloc_zeros(models.len() * self.samples.len())?;
+        let capped: CudaSlice<i32> = stream.alloc_zeros(models.len() * self.samples.len())?;
+        let list: Vec<u32> = (0..self.samples.len() as u32).collect();
+        let target = list.len().div_ceil(self.plan.graphs_per_pack);
+        let packs = pack(&self.samples, &list, target, self.plan.capacity, Plan::costs(&self.network));
+        let at_once = (WORKSPACE_BYTES / (workspace.bytes() * models.len() as u64).max(1)).max(1) as usize;
+        let at_once = at_once.min(packs.len());
+        let blocks = at_once * models.len();
+        gpu.check_memory(blocks as u64 * workspace.bytes())?;
+        let floats: CudaSlice<f32> = stream.alloc_zeros(blocks * workspace.floats)?;
+        let row_memory: CudaSlice<u8> = stream.alloc_zeros((blocks * workspace.row_bytes).max(4))?;
+        launch.recipes = address(gpu, &recipes);
+        launch.parameters = address(gpu, &parameters);
+        launch.floats = address(gpu, &floats);
+        launch.indices = address(gpu, &row_memory);
+        launch.predictions = address(gpu, &predictions);
+        launch.iterations = address(gpu, &iterations);
+        launch.capped = address(gpu, &capped);
+        launch.prediction_stride = (rows * outputs) as i64;
+        launch.samples_count = self.samples.len() as i32;
+        let graphs = self.plan.capacity.graphs;
+        for part in packs.chunks(at_once) {
+            let mut one: Vec<i32> = Vec::new();
+            for pack in part {
+                let filled = one.len() + graphs;
+                one.extend(pack.iter().map(|&sample| sample as i32));
+                one.resize(filled, -1);
+            }
+            let slots = stream.clone_htod(&one.repeat(models.len()))?;
+            launch.slots = address(gpu, &slots);
+            launch.packs = part.len() as i32;
+            let shape = LaunchConfig {
+                grid_dim: (part.len() as u32, models.len() as u32, 1),
+                block_dim: (self.plan.threads as u32, 1, 1),
+                shared_mem_bytes: self.plan.shared_bytes as u32,
+            };
+            // SAFETY: as in training; the slots live until the stream has used them, because freeing them waits in the same stream.
+            unsafe { stream.launch_builder(&self.program.graph_step).arg(&launch).launch(shape)? };
+        }
+        let (values, iterations, capped) =
+            (stream.clone_dtoh(&predictions)?, stream.clone_dtoh(&iterations)?, stream.clone_dtoh(&capped)?);
+        let count = self.samples.len();
+        Ok((0..models.len())
+            .map(|model| Answers {
+                values: values[model * rows * outputs..(model + 1) * rows * outputs]
+                    .chunks(outputs)
+                    .map(<[f32]>::to_vec)
+                    .collect(),
+                iterations: iterations[model * count..(model + 1) * count]
+                    .iter()
+                    .map(|&steps| steps as usize)
+                    .collect(),
+                capped: capped[model * count..(model + 1) * count].iter().map(|&capped| capped != 0).collect(),
+            })
+            .collect())
+    }
+
+    /// The rows of [`Answers::values`] that belong to a graph.
+    pub fn rows(&self, sample: usize) -> std::ops::Range<usize> {
+        if self.network.is_node_level() { self.samples.node_range(sample) } else { sample..sample + 1 }
+    }
+}

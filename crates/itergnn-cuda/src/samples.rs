@@ -1,0 +1,219 @@
+//! Graphs with targets, on the host and on the card.
+
+use cudarc::driver::{CudaSlice, DevicePtr};
+use itergnn_kernels::block::BatchView;
+
+use crate::layout::SampleAddresses;
+use crate::{CudaError, Gpu, Network};
+
+/// One graph with its targets. Lists count from the graph's own first node and edge; edges are sorted by receiver.
+#[derive(Debug, Clone, Copy)]
+pub struct SampleView<'a> {
+    /// `[nodes, node width]`.
+    pub nodes: &'a [f32],
+    /// `[nodes + 1]`: where the edges that reach each node begin.
+    pub incoming: &'a [u32],
+    /// `[edges]`: the node each edge leaves.
+    pub senders: &'a [u32],
+    /// `[edges, edge width]`.
+    pub edges: &'a [f32],
+    /// Targets, row after row; may be empty for inference.
+    pub targets: &'a [f32],
+    /// The nodes that the rows of the targets belong to; empty where there is one row for the graph.
+    pub target_rows: &'a [u32],
+}
+
+/// Many graphs side by side.
+#[derive(Debug, Clone)]
+pub struct Samples {
+    node_width: usize,
+    edge_width: usize,
+    node_offsets: Vec<u32>,
+    edge_offsets: Vec<u32>,
+    target_offsets: Vec<u32>,
+    nodes: Vec<f32>,
+    incoming: Vec<u32>,
+    outgoing: Vec<u32>,
+    senders: Vec<u32>,
+    departures: Vec<u32>,
+    edges: Vec<f32>,
+    targets: Vec<f32>,
+    target_rows: Vec<u32>,
+    largest_degree: usize,
+}
+
+impl Samples {
+    /// No sample yet.
+    pub fn new(node_width: usize, edge_width: usize) -> Self {
+        Self {
+            node_width,
+            edge_width,
+            node_offsets: vec![0],
+            edge_offsets: vec![0],
+            target_offsets: vec![0],
+            nodes: Vec::new(),
+            incoming: Vec::new(),
+            outgoing: Vec::new(),
+            senders: Vec::new(),
+            departures: Vec::new(),
+            edges: Vec::new(),
+            targets: Vec::new(),
+            target_rows: Vec::new(),
+            largest_degree: 0,
+        }
+    }
+
+    /// Adds a graph; returns its number.
+    ///
+    /// # Errors
+    /// [`CudaError::Input`] if the graph has no node or contradicts itself.
+    pub fn push(&mut self, sample: &SampleView<'_>) -> Result<u32, CudaError> {
+        let wrong = |why: String| Err(CudaError::Input(why));
+        let count = sample.incoming.len().saturating_sub(1);
+        if count == 0 {
+            return wrong("a graph without nodes".to_owned());
+        }
+        if sample.nodes.len() != count * self.node_width || sample.edges.len() != sample.senders.len() * self.edge_width
+        {
+            let (node, edge) = (self.node_width, self.edge_width);
+            return wrong(format!("a graph does not have node width {node} and edge width {edge}"));
+        }
+        let view = BatchView {
+            node_offsets: &[0, count as u32],
+            edge_offsets: &[0, sample.senders.len() as u32],
+            senders: sample.senders,
+            receiver_offsets: sample.incoming,
+        };
+        view.validate().map_err(|error| CudaError::Input(error.to_string()))?;
+        if let Some(row) = sample.target_rows.iter().find(|&&row| row as usize >= count) {
+            return wrong(format!("a target belongs to node {row} of {count}"));
+        }
+        let number = self.len() as u32;
+        let mut departures: Vec<u32> = (0..sample.senders.len() as u32).collect();
+        departures.sort_by_key(|&edge| sample.senders[edge as usize]);
+        let mut outgoing = vec![0_u32; count + 1];
+        sample.senders.iter().for_each(|&sender| outgoing[sender as usize + 1] += 1);
+        (0..count).for_each(|node| outgoing[node + 1] += outgoing[node]);
+        let degree = sample.incoming.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0);
+        self.largest_degree = self.largest_degree.max(degree);
+        self.nodes.extend_from_slice(sample.nodes);
+        self.incoming.extend_from_slice(sample.incoming);
+        self.outgoing.extend(outgoing);
+        self.senders.extend_from_slice(sample.senders);
+        self.departures.extend(departures);
+        self.edges.extend_from_slice(sample.edges);
+        self.targets.extend_from_slice(sample.targets);
+        self.target_rows.extend_from_slice(sample.target_rows);
+        self.node_offsets.push(self.node_offsets[number as usize] + count as u32);
+        self.edge_offsets.push(self.senders.len() as u32);
+        self.target_offsets.push(self.targets.len() as u32);
+        Ok(number)
+    }
+
+    /// Number of graphs.
+    pub fn len(&self) -> usize {
+        self.node_offsets.len() - 1
+    }
+
+    /// Whether there is no graph.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Nodes of a graph.
+    pub fn node_count(&self, sample: u32) -> usize {
+        (self.node_offsets[sample as usize + 1] - self.node_offsets[sample as usize]) as usize
+    }
+
+    /// Edges of a graph.
+    pub fn edge_count(&self, sample: u32) -> usize {
+        (self.edge_offsets[sample as usize + 1] - self.edge_offsets[sample as usize]) as usize
+    }
+
+    /// Numbers in the targets of a graph.
+    pub(crate) fn target_count(&self, sample: u32) -> usize {
+        (self.target_offsets[sample as usize + 1] - self.target_offsets[sample as usize]) as usize
+    }
+
+    /// The nodes of a graph among those of all.
+    pub(crate) fn node_range(&self, sample: usize) -> std::ops::Range<usize> {
+        self.node_offsets[sample] as usize..self.node_offsets[sample + 1] as usize
+    }
+
+    pub(crate) fn nodes_in_all(&self) -> usize {
+        self.node_offsets[self.len()] as usize
+    }
+
+    /// Most edges that reach one node.
+    pub(crate) fn largest_degree(&self) -> usize {
+        self.largest_degree
+    }
+
+    pub(crate) fn check(&self, network: &Network) -> Result<(), CudaError> {
+        let expected = (network.embedding.widths[0], network.block().edge_width);
+        // A block that reads no edge features may be given some.
+        let fits = self.node_width == expected.0 && (self.edge_width == expected.1 || expected.1 == 0);
+        if self.is_empty() || !fits {
+            let (node, edge) = (self.node_width, self.edge_width);
+            return Err(CudaError::Input(format!(
+                "{} graphs of node width {node} and edge width {edge} for a network that reads {} and {}",
+                self.len(),
+                expected.0,
+                expected.1
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Samples in the card's memory.
+pub(crate) struct DeviceSamples {
+    integers: Vec<CudaSlice<u32>>,
+    floats: Vec<CudaSlice<f32>>,
+}
+
+impl DeviceSamples {
+    pub(crate) fn upload(gpu: &Gpu, samples: &Samples) -> Result<Self, CudaError> {
+        let stream = &gpu.stream;
+        let integers = [
+            &samples.node_offsets,
+            &samples.edge_offsets,
+            &samples.target_offsets,
+            &samples.incoming,
+            &samples.outgoing,
+            &samples.senders,
+            &samples.departures,
+            &samples.target_rows,
+        ];
+        let floats = [&samples.nodes, &samples.edges, &samples.targets];
+        let bytes: usize = 4
+            * (integers.iter().map(|list| list.len()).sum::<usize>()
+                + floats.iter().map(|list| list.len()).sum::<usize>());
+        gpu.check_memory(bytes as u64)?;
+        // An empty list would have no address.
+        let integers =
+            integers.iter().map(|list| stream.clone_htod(if list.is_empty() { &[0][..] } else { &list[..] }));
+        let integers = integers.collect::<Result<_, _>>()?;
+        let floats = floats.iter().map(|list| stream.clone_htod(if list.is_empty() { &[0.0][..] } else { &list[..] }));
+        let floats = floats.collect::<Result<_, _>>()?;
+        Ok(Self { integers, floats })
+    }
+
+    pub(crate) fn addresses(&self, gpu: &Gpu) -> SampleAddresses {
+        let integer = |index: usize| self.integers[index].device_ptr(&gpu.stream).0;
+        let float = |index: usize| self.floats[index].device_ptr(&gpu.stream).0;
+        SampleAddresses {
+            node_offsets: integer(0),
+            edge_offsets: integer(1),
+            target_offsets: integer(2),
+            nodes: float(0),
+            incoming: integer(3),
+            outgoing: integer(4),
+            senders: integer(5),
+            departures: integer(6),
+            edges: float(1),
+            targets: float(2),
+            target_rows: integer(7),
+        }
+    }
+}

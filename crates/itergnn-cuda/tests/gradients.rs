@@ -1,0 +1,327 @@
+//! Predictions, losses, steps and all gradients against the kernels' reference in double precision, over layers, controllers, priors, readouts and losses.
+
+mod support;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use itergnn_cuda::{
+    Ensemble, EnsembleOptions, Gpu, Loss, Mode, ModelSpec, Network, Perceptron, Predictor, Readout, Recipe, Tuning,
+};
+use itergnn_kernels::block::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative, LayerKind};
+use support::{Numbers, Sample, all_of, gpu, truth};
+
+/// Single precision over a few dozen iterations.
+const TOLERANCE: f64 = 1e-4;
+
+struct Case {
+    name: String,
+    layer: LayerKind,
+    controller: Controller,
+    biased: [bool; 2],
+    readout: Readout,
+    loss: Loss,
+    blocks: usize,
+    hidden: usize,
+    density: f64,
+    tuning: Tuning,
+}
+
+impl Case {
+    fn new(name: &str, layer: LayerKind, controller: Controller) -> Self {
+        Self {
+            name: name.to_owned(),
+            layer,
+            controller,
+            biased: [false, false],
+            readout: Readout::Max,
+            loss: Loss::Mse,
+            blocks: 1,
+            hidden: 16,
+            density: 0.1,
+            tuning: Tuning::default(),
+        }
+    }
+
+    fn network(&self, inputs: usize, edge: usize, outputs: usize) -> Network {
+        let block = BlockConfig {
+            layer: self.layer,
+            aggregation: Aggregation::Max,
+            controller: self.controller,
+            biased: self.biased[0],
+            input_width: inputs,
+            hidden_width: self.hidden,
+            edge_width: edge,
+        };
+        let perceptron =
+            |widths: Vec<usize>, final_activation| Perceptron { widths, biased: self.biased[1], final_activation };
+        Network {
+            embedding: perceptron(vec![inputs, (inputs + self.hidden) / 2, self.hidden], true),
+            blocks: vec![block; self.blocks],
+            readout: self.readout,
+            head: perceptron(vec![self.hidden, outputs], false),
+        }
+    }
+}
+
+fn iterative(change: impl FnOnce(&mut Iterative)) -> Controller {
+    let mut options = Iterative { max_iterations: 12, epsilon: 1e-3, ..Iterative::default() };
+    change(&mut options);
+    Controller::Iterative(options)
+}
+
+fn cases() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (name, layer) in [("path-sim", LayerKind::PathSim), ("path", LayerKind::Path), ("mpnn-max", LayerKind::MpnnMax)]
+    {
+        for (controller, how) in [
+            (Controller::Stack { layers: 3 }, "stack"),
+            (Controller::Shared { iterations: 5 }, "shared"),
+            (iterative(|_| {}), "iter-decay"),
+            (
+                iterative(|options| (options.decay, options.normalised, options.settle) = (1.0, true, true)),
+                "iter settle",
+            ),
+            (
+                iterative(|options| (options.node_wise, options.confidence_bias, options.settle) = (true, true, true)),
+                "node-wise",
+            ),
+        ] {
+            for (prior, biased) in [("none", [true, true]), ("full", [false, false]), ("core", [false, true])] {
+                let base = Case::new(&format!("{name} {how} {prior}"), layer, controller);
+                cases.push(Case { biased, ..base });
+            }
+        }
+    }
+    let path_sim = |name: &str, controller| Case::new(name, LayerKind::PathSim, controller);
+    let scale_free = iterative(|options| options.scale_free = true);
+    let scale_free_nodes =
+        iterative(|options| (options.scale_free, options.node_wise, options.normalised) = (true, true, true));
+    let mean = iterative(|options| (options.readout, options.confidence_bias) = (ConfidenceReadout::Mean, true));
+    let sum = iterative(|options| (options.readout, options.normalised) = (ConfidenceReadout::Sum, true));
+    cases.push(path_sim("scale-free", scale_free));
+    cases.push(path_sim("scale-free node-wise", scale_free_nodes));
+    cases.push(Case { readout: Readout::Mean, blocks: 2, ..path_sim("two blocks, mean", mean) });
+    cases.push(Case {
+        readout: Readout::Sum,
+        blocks: 2,
+        loss: Loss::Relative,
+        ..path_sim("two blocks, sum, relative", sum)
+    });
+    cases.push(Case { readout: Readout::Node, ..path_sim("node level", iterative(|_| {})) });
+    cases.push(Case { readout: Readout::First, loss: Loss::CrossEntropy, ..path_sim("classes", iterative(|_| {})) });
+    cases.push(Case { readout: Readout::Min, ..path_sim("minimum", iterative(|options| options.settle = true)) });
+    cases.push(Case { hidden: 64, density: 0.3, ..path_sim("hidden 64", iterative(|options| options.settle = true)) });
+    cases.push(Case {
+        hidden: 64,
+        density: 0.3,
+        ..Case::new("path, hidden 64", LayerKind::Path, Controller::Shared { iterations: 3 })
+    });
+    cases.push(Case { hidden: 10, ..path_sim("hidden 10", iterative(|_| {})) });
+    let large = Tuning { large: Some(true), ..Tuning::default() };
+    cases.push(Case { tuning: large, ..path_sim("global memory", iterative(|options| options.settle = true)) });
+    let packed = Tuning { graphs: Some(4), edge_tile: Some(60), ..Tuning::default() };
+    cases.push(Case {
+        tuning: packed,
+        hidden: 64,
+        density: 0.2,
+        ..path_sim("four graphs per block", iterative(|_| {}))
+    });
+    cases
+}
+
+fn distance(found: &[f32], expected: &[f64]) -> f64 {
+    let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let difference = norm(&mut found.iter().zip(expected).map(|(&found, expected)| f64::from(found) - expected));
+    difference / norm(&mut expected.iter().copied()).max(1e-9)
+}
+
+#[test]
+fn steps_and_gradients_are_those_of_the_reference() {
+    let Some(gpu) = gpu("steps_and_gradients_are_those_of_the_reference") else { return };
+    let cases = cases();
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    // Compiling the kernels of a case takes longer than running them, so cases go side by side.
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((seed, case)) = {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    cases.get(index).map(|case| (index as u64 + 1, case))
+                } {
+                    let found = compare(&gpu, seed, case);
+                    failures.lock().unwrap().extend(found);
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What differs between the card and the reference.
+fn compare(gpu: &Gpu, seed: u64, case: &Case) -> Vec<String> {
+    let mut failures = Vec::new();
+    let (inputs, edge) = (3, 1);
+    let outputs = if case.loss == Loss::CrossEntropy { 3 } else { 2 };
+    let network = case.network(inputs, edge, outputs);
+    let mut numbers = Numbers::new(seed);
+    let samples: Vec<Sample> = (0..7)
+        .map(|_| {
+            let count = 4 + numbers.below(16);
+            let mut sample = Sample::random(&mut numbers, count, case.density, inputs, edge);
+            if case.loss == Loss::CrossEntropy {
+                sample.targets = vec![numbers.below(outputs) as f32];
+                return sample;
+            }
+            if case.readout == Readout::Node {
+                sample.target_rows = vec![0, count as u32 - 1];
+            }
+            let rows = sample.target_rows.len().max(1);
+            sample.targets = (0..rows * outputs).map(|_| 2.0 + numbers.symmetric()).collect();
+            sample
+        })
+        .collect();
+    let recipe = Recipe {
+        loss: case.loss,
+        price: 0.3,
+        beta_1: 0.9,
+        beta_2: 0.999,
+        epsilon: 1e-5,
+        weight_decay: 0.0,
+        clip_norm: None,
+    };
+    let model = |numbers: &mut Numbers| {
+        let scale = 1.5 / (case.hidden as f32).sqrt();
+        let parameters = (0..network.parameters()).map(|_| scale * numbers.symmetric()).collect();
+        ModelSpec { network: network.clone(), recipe, parameters }
+    };
+    let models = [model(&mut numbers), model(&mut numbers)];
+    let batches = vec![vec![0, 3, 2, 5, 1], vec![4, 6, 6, 0]];
+    let options = EnsembleOptions { batch_size: 5, tuning: case.tuning };
+    let mut ensemble = Ensemble::new(gpu, &models, all_of(&samples, inputs, edge), options).unwrap();
+    let results = ensemble.gradients(&batches).unwrap();
+    let predictor = Predictor::new(gpu, &network, all_of(&samples, inputs, edge), &case.tuning).unwrap();
+    let pairs: Vec<_> = models.iter().map(|model| (&model.network, &model.parameters[..])).collect();
+    let answers = predictor.predict(&pairs, Mode { cap: None, settles: true }).unwrap();
+    for (index, (report, gradient)) in results.iter().enumerate() {
+        let batch: Vec<&Sample> = batches[index].iter().map(|&sample| &samples[sample as usize]).collect();
+        let expected = truth(&network, &models[index].parameters, &batch, case.loss, recipe.price);
+        let found = batches[index].iter().flat_map(|&sample| predictor.rows(sample as usize));
+        let found: Vec<f32> = found.flat_map(|row| answers[index].values[row].clone()).collect();
+        let errors = [
+            ("predictions", distance(&found, &expected.predictions)),
+            ("loss", distance(&[report.loss], &[expected.loss])),
+            ("auxiliary", (f64::from(report.auxiliary_loss) - expected.auxiliary_loss).abs()),
+            ("iterations", (f64::from(report.iterations) - expected.iterations).abs()),
+            ("capped", (f64::from(report.capped) - expected.capped).abs()),
+            ("gradient", distance(gradient, &expected.gradient)),
+        ];
+        println!("{}: {}", case.name, errors.map(|(what, error)| format!("{what} {error:.1e}")).join(", "));
+        for (what, error) in errors {
+            // A NaN is a failure too.
+            if !(error < TOLERANCE) {
+                failures.push(format!("{} model {index}: {what} {error:.2e}", case.name));
+            }
+        }
+    }
+    failures
+}
+
+#[test]
+fn a_run_repeats_to_the_bit_and_learns() {
+    let Some(gpu) = gpu("a_run_repeats_to_the_bit_and_learns") else { return };
+    let case =
+        Case { hidden: 32, ..Case::new("learning", LayerKind::PathSim, iterative(|options| options.settle = true)) };
+    let network = case.network(3, 1, 1);
+    let mut numbers = Numbers::new(5);
+    let samples: Vec<Sample> = (0..40)
+        .map(|_| {
+            let count = 4 + numbers.below(20);
+            let mut sample = Sample::random(&mut numbers, count, 0.1, 3, 1);
+            sample.targets = vec![count as f32 / 10.0];
+            sample
+        })
+        .collect();
+    let recipe = Recipe {
+        loss: Loss::Mse,
+        price: 0.3,
+        beta_1: 0.9,
+        beta_2: 0.999,
+        epsilon: 1e-5,
+        weight_decay: 0.0,
+        clip_norm: Some(1.0),
+    };
+    let models: Vec<ModelSpec> = (0..3)
+        .map(|_| {
+            let parameters = (0..network.parameters()).map(|_| 0.2 * numbers.symmetric()).collect();
+            ModelSpec { network: network.clone(), recipe, parameters }
+        })
+        .collect();
+    let run = |steps: &[usize]| {
+        let options = EnsembleOptions { batch_size: 8, ..EnsembleOptions::default() };
+        let mut ensemble = Ensemble::new(&gpu, &models, all_of(&samples, 3, 1), options).unwrap();
+        let (mut reports, mut done) = (Vec::new(), 0);
+        for &count in steps {
+            let batch = |step: usize, model: usize, list: &mut Vec<u32>| {
+                list.extend((0..8).map(|slot| ((done + step) * 8 + slot + 3 * model) as u32 % 40));
+                1e-3
+            };
+            reports.extend(ensemble.train(count, batch).unwrap());
+            done += count;
+            // As a run that was stopped and goes on.
+            for model in 0..3 {
+                let (parameters, moments) = (ensemble.parameters(model).unwrap(), ensemble.moments(model).unwrap());
+                ensemble.restore(model, &parameters, &moments).unwrap();
+            }
+        }
+        let parameters: Vec<Vec<f32>> = (0..3).map(|model| ensemble.parameters(model).unwrap()).collect();
+        (reports, parameters)
+    };
+    let (reports, parameters) = run(&[600]);
+    let (again, same) = run(&[250, 350]);
+    assert_eq!(reports, again);
+    assert_eq!(parameters, same);
+    for model in 0..3 {
+        let mean = |steps: std::ops::Range<usize>| {
+            steps.clone().map(|step| reports[step][model].loss).sum::<f32>() / steps.len() as f32
+        };
+        assert!(mean(580..600) < 0.5 * mean(0..20), "model {model}: {} to {}", mean(0..20), mean(580..600));
+    }
+}
+
+#[test]
+fn a_model_that_overflows_stops_learning_and_the_others_go_on() {
+    let Some(gpu) = gpu("a_model_that_overflows_stops_learning_and_the_others_go_on") else { return };
+    let network = Case::new("overflow", LayerKind::PathSim, iterative(|_| {})).network(3, 1, 1);
+    let mut numbers = Numbers::new(9);
+    let mut sample = Sample::random(&mut numbers, 6, 0.2, 3, 1);
+    sample.targets = vec![1.0];
+    let recipe = Recipe {
+        loss: Loss::Mse,
+        price: 0.3,
+        beta_1: 0.9,
+        beta_2: 0.999,
+        epsilon: 1e-5,
+        weight_decay: 0.0,
+        clip_norm: None,
+    };
+    let model = |scale: f32, numbers: &mut Numbers| {
+        let parameters = (0..network.parameters()).map(|_| scale * numbers.symmetric()).collect();
+        ModelSpec { network: network.clone(), recipe, parameters }
+    };
+    let models = [model(0.2, &mut numbers), model(1e12, &mut numbers)];
+    let options = EnsembleOptions { batch_size: 1, ..EnsembleOptions::default() };
+    let mut ensemble = Ensemble::new(&gpu, &models, all_of(&[sample], 3, 1), options).unwrap();
+    let reports = ensemble
+        .train(3, |_, _, list| {
+            list.push(0);
+            1e-2
+        })
+        .unwrap();
+    assert!(reports.iter().all(|reports| reports[0].learned && !reports[1].learned), "{reports:?}");
+    assert_eq!(ensemble.parameters(1).unwrap(), models[1].parameters);
+    assert_ne!(ensemble.parameters(0).unwrap(), models[0].parameters);
+}
