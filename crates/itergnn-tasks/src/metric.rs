@@ -46,8 +46,18 @@ pub fn mean_squared_error(target: &[f32], prediction: &[f32]) -> f64 {
 pub struct Score {
     /// |target - prediction| / target.
     pub relative_loss: Option<f64>,
-    /// 1 if the task was solved: the path found is a shortest path, or the share of reachable dots that was eaten.
+    /// 1 if the task was solved: the released walk has the shortest length, or the share of reachable dots that was
+    /// eaten.
     pub success_rate: Option<f64>,
+    /// 1 if the walk as written is a shortest path.
+    #[serde(default)]
+    pub success_rate_as_written: Option<f64>,
+    /// 1 if the released walk has the shortest length and keeps to free pixels (navigation).
+    #[serde(default)]
+    pub walkable_success_rate: Option<f64>,
+    /// 1 if the walk as written is a shortest path and keeps to free pixels (navigation).
+    #[serde(default)]
+    pub walkable_success_rate_as_written: Option<f64>,
     /// 1 if the class or count is right.
     pub accuracy: Option<f64>,
     /// Mean squared error over the rows of the target.
@@ -64,7 +74,7 @@ impl Score {
     /// | Newton's balls | `[target_nodes, 2]`, the rows of the target nodes only | mse |
     /// | graph classification, regular graphs | `[classes]`, scores, or `[1]`, rounded | accuracy |
     ///
-    /// Success rates need a walk or an episode, not one prediction: see `shortest_path`, `navigation` and `pacman`.
+    /// Success rates need a walk or an episode, not one prediction: see [`Score::add_walk`] and `pacman`.
     ///
     /// # Errors
     /// [`TaskError::PredictionShape`] if the prediction does not have the stated shape; [`TaskError::Setting`] for
@@ -157,6 +167,15 @@ pub struct Scores {
     /// Over the samples that have one.
     pub success_rate: Option<Summary>,
     /// Over the samples that have one.
+    #[serde(default)]
+    pub success_rate_as_written: Option<Summary>,
+    /// Over the samples that have one.
+    #[serde(default)]
+    pub walkable_success_rate: Option<Summary>,
+    /// Over the samples that have one.
+    #[serde(default)]
+    pub walkable_success_rate_as_written: Option<Summary>,
+    /// Over the samples that have one.
     pub accuracy: Option<Summary>,
     /// Over the samples that have one.
     pub mse: Option<Summary>,
@@ -169,6 +188,9 @@ impl Scores {
         Self {
             relative_loss: over(|score| score.relative_loss),
             success_rate: over(|score| score.success_rate),
+            success_rate_as_written: over(|score| score.success_rate_as_written),
+            walkable_success_rate: over(|score| score.walkable_success_rate),
+            walkable_success_rate_as_written: over(|score| score.walkable_success_rate_as_written),
             accuracy: over(|score| score.accuracy),
             mse: over(|score| score.mse),
         }

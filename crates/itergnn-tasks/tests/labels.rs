@@ -12,10 +12,11 @@ use itergnn_tasks::{
     Sampler, SizeRange,
     component_count::ComponentCountSpec,
     navigation::NavigationSpec,
-    shortest_path::{self, ShortestPathSpec, Weights},
+    shortest_path::{ShortestPathSpec, Walk, WalkRule, Weights},
     tsp::TspSpec,
 };
 use proptest::prelude::*;
+use strum::VariantArray;
 
 /// The label is an `f64` rounded once to `f32`.
 const ROUNDING: f64 = 1e-6;
@@ -46,11 +47,21 @@ proptest! {
     fn exact_distances_always_find_a_shortest_path(spec in shortest_path_spec(), seed: u64, index: u64) {
         let sample = spec.sampler().unwrap().sample(seed, index).unwrap();
         let weights = sample.weights().unwrap();
-        let target = sample.fields.target_node.unwrap();
-        let tree = dijkstra::distances_to(&sample.graph, &weights, target).unwrap();
+        let (source, target) = (sample.fields.source.unwrap(), sample.fields.target_node.unwrap());
+        let length = f64::from(sample.target[0]);
         // Rounded to f32, as a model's predictions are.
-        let mut exact = |from: u32, _: u32| tree.distances[from as usize] as f32;
-        prop_assert!(shortest_path::succeeds(&sample, &mut exact).unwrap());
+        let tree = dijkstra::distances_to(&sample.graph, &weights, target).unwrap();
+        let walk = Walk::new(&sample.graph, &weights, source, target, WalkRule::AsWritten).unwrap();
+        prop_assert!(walk.follow(|from, _| tree.distances[from as usize] as f32).succeeds(length));
+        let tree = dijkstra::distances_from(&sample.graph, &weights, source).unwrap();
+        let walk = Walk::new(&sample.graph, &weights, source, target, WalkRule::Released).unwrap();
+        let walk = walk.follow(|_, to| tree.distances[to as usize] as f32);
+        // The released walk takes an edge from the source whenever it stands beside it, shorter way or not; up to there
+        // every step is on a shortest path.
+        let beside = walk.nodes()[walk.nodes().len() - 2];
+        let last = itergnn_graph::Path::measure(&sample.graph, &weights, vec![source, beside]).unwrap().length;
+        let up_to_there = walk.length() - last + tree.distances[beside as usize];
+        prop_assert!((up_to_there - length).abs() <= ROUNDING * length, "{up_to_there} {length}");
     }
 
     #[test]
@@ -62,13 +73,15 @@ proptest! {
         let sample = spec.sampler().unwrap().sample(seed, 0).unwrap();
         let weights = sample.weights().unwrap();
         let (source, target) = (sample.fields.source.unwrap(), sample.fields.target_node.unwrap());
-        let mut noisy = |from: u32, _: u32| noise[from as usize % noise.len()];
-        let found = shortest_path::walk_to(&sample.graph, &weights, source, target, &mut noisy).unwrap();
-        if let Some(path) = found {
-            let measured = itergnn_graph::Path::measure(&sample.graph, &weights, path.nodes.clone()).unwrap();
-            prop_assert!((measured.length - path.length).abs() <= ROUNDING * measured.length);
-            prop_assert_eq!((path.nodes[0], *path.nodes.last().unwrap()), (source, target));
-            prop_assert!(path.length >= f64::from(sample.target[0]) * (1.0 - ROUNDING));
+        for &rule in WalkRule::VARIANTS {
+            let walk = Walk::new(&sample.graph, &weights, source, target, rule).unwrap();
+            let walk = walk.follow(|from, to| noise[(from + 3 * to) as usize % noise.len()]);
+            if let Some(path) = walk.path() {
+                let measured = itergnn_graph::Path::measure(&sample.graph, &weights, path.nodes.clone()).unwrap();
+                prop_assert!((measured.length - path.length).abs() <= ROUNDING * measured.length);
+                prop_assert_eq!((path.nodes[0], *path.nodes.last().unwrap()), (source, target));
+                prop_assert!(path.length >= f64::from(sample.target[0]) * (1.0 - ROUNDING));
+            }
         }
     }
 
@@ -131,5 +144,7 @@ fn a_lobster_of_twenty_thousand_is_labelled_and_walked() {
         .unwrap();
     let weights: EdgeWeights = sample.weights().unwrap();
     let tree = dijkstra::distances_to(&sample.graph, &weights, sample.fields.target_node.unwrap()).unwrap();
-    assert!(shortest_path::succeeds(&sample, &mut |from: u32, _: u32| tree.distances[from as usize] as f32).unwrap());
+    let (source, target) = (sample.fields.source.unwrap(), sample.fields.target_node.unwrap());
+    let walk = Walk::new(&sample.graph, &weights, source, target, WalkRule::AsWritten).unwrap();
+    assert!(walk.follow(|from, _| tree.distances[from as usize] as f32).succeeds(f64::from(sample.target[0])));
 }

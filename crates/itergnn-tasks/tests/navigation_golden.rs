@@ -7,9 +7,9 @@ use itergnn_graph::{
     solvers::grid::{CellGrid, Connectivity},
 };
 use itergnn_tasks::{
-    Fields, Sample, Task, TaskSpec,
-    navigation::{mark_ends, succeeds},
-    shortest_path::walk_to,
+    Fields, Sample, Score, Task, TaskSpec,
+    navigation::mark_ends,
+    shortest_path::{Walk, WalkRule},
 };
 use serde::Deserialize;
 
@@ -69,11 +69,13 @@ fn labels_walks_and_success_agree_with_networkx() {
         assert_eq!(path.map(|path| path.length), Some(case.label), "{name}");
 
         let sample = sample(case);
-        let mut oracle = |from: u32, _: u32| case.table[from as usize].unwrap_or(f32::INFINITY);
         let weights = EdgeWeights::unit(&sample.graph);
-        let walk = walk_to(&sample.graph, &weights, case.source, case.target, &mut oracle).unwrap();
-        assert_eq!(walk.map(|path| path.nodes), case.walk, "{name}");
-        assert_eq!(succeeds(&sample, &mut oracle).unwrap(), case.success, "{name}");
+        let walk = Walk::new(&sample.graph, &weights, case.source, case.target, WalkRule::AsWritten).unwrap();
+        let walk = walk.follow(|from, _| case.table[from as usize].unwrap_or(f32::INFINITY));
+        assert_eq!(walk.path().map(|path| path.nodes), case.walk, "{name}");
+        let mut score = Score::default();
+        score.add_walk(&sample, &walk).unwrap();
+        assert_eq!(score.walkable_success_rate_as_written, Some(f64::from(u8::from(case.success))), "{name}");
     }
 }
 

@@ -98,6 +98,9 @@ pub(crate) fn table(report: &EvalReport) -> String {
     let measures = [
         ("relative loss", number(report.relative_loss)),
         ("success rate", percent(report.success_rate)),
+        ("walkable", percent(report.walkable_success_rate)),
+        ("as written", percent(report.success_rate_as_written)),
+        ("as written, walkable", percent(report.walkable_success_rate_as_written)),
         ("accuracy", percent(report.accuracy)),
         ("mse", number(report.mse)),
     ];

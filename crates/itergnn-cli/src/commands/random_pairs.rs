@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize)
         let walked = walker.walk(source, target, &spinner)?;
         let exact = dijkstra::shortest_path(&terrain.graph, &terrain.weights, source, target);
         let exact = exact.map_err(Failure::bad_input)?.ok_or_else(|| Failure::failed("a pair lost its path"))?;
-        optimal += usize::from(walked.path.as_ref().is_some_and(|path| is_shortest(path, exact.length)));
+        optimal += usize::from(walked.path.as_ref().is_some_and(|path| is_shortest(path.length, exact.length)));
         predictions += walked.predictions;
         capped += walked.capped;
         past_safety_cap += walked.past_safety_cap;

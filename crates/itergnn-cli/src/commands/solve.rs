@@ -137,7 +137,7 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
         nodes: terrain.graph.nodes(),
         edges: terrain.graph.edges(),
         seconds,
-        optimal: exact.as_ref().map(|exact| is_shortest(&path, exact.length)),
+        optimal: exact.as_ref().map(|exact| is_shortest(path.length, exact.length)),
         optimal_length: exact.map(|exact| exact.length),
     };
     if arguments.json { print_json(&answer) } else { print(&text(file, from, to, &answer)) }

@@ -11,7 +11,7 @@ use itergnn::{
     tasks::{
         TaskSpec,
         navigation::{NavigationSpec, mark_ends},
-        shortest_path::{Walk, WalkState, is_shortest},
+        shortest_path::{Walk, WalkRule, is_shortest},
     },
     train::{
         TrainConfig,
@@ -128,16 +128,16 @@ fn walk(map: &HeightMap, predictor: &dyn Predictor, source: u32, target: u32) ->
     let weights = EdgeWeights::unit(&graph);
     let spinner = progress::spinner("walking");
     let (mut predicted_length, mut iterations, mut predictions) = (0.0, 0, 0);
-    let mut walk = Walk::new(&graph, &weights, source, target).map_err(Failure::bad_input)?;
-    while let WalkState::Asking(nodes) = walk.state() {
-        let asked = nodes.to_vec();
-        let graphs = asked.iter().map(|&node| mark_ends(graph.clone(), node, target));
+    let mut walk = Walk::new(&graph, &weights, source, target, WalkRule::AsWritten).map_err(Failure::bad_input)?;
+    while !walk.questions().is_empty() {
+        let asked = walk.questions().to_vec();
+        let graphs = asked.iter().map(|&(from, to)| mark_ends(graph.clone(), from, to));
         let graphs = graphs.collect::<Result<Vec<_>, _>>().map_err(Failure::bad_input)?;
         let borrowed: Vec<&Graph> = graphs.iter().collect();
         let predicted = predictor.predict(&borrowed, &RunOptions::inference()).map_err(failure)?;
         let lengths: Vec<f32> =
             predicted.values.iter().map(|values| values.first().copied().unwrap_or(f32::NAN)).collect();
-        if let Some(at) = asked.iter().position(|&node| node == source) {
+        if let Some(at) = asked.iter().position(|&pair| pair == (source, target)) {
             (predicted_length, iterations) = (f64::from(lengths[at]), predicted.iterations[at]);
             if predicted_length.abs() > NO_WAY * map.heights.len() as f64 {
                 return Err(Failure::failed("the model sees no way: an end is blocked, or nothing connects them"));
@@ -172,8 +172,7 @@ fn check(
         true => cells.shortest_path(source, target, Connectivity::Four).map_err(Failure::bad_input)?,
         false => None,
     };
-    let path = itergnn::graph::Path { nodes: found.cells.clone(), length: found.length };
-    let optimal = walkable && exact.as_ref().is_some_and(|exact| is_shortest(&path, exact.length));
+    let optimal = walkable && exact.as_ref().is_some_and(|exact| is_shortest(found.length, exact.length));
     Ok((optimal, exact.map(|exact| exact.length)))
 }
 

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::batching::predict_all;
 use super::judge::{judge, rows_with_target};
-use super::{EvalOptions, EvalProgress, EvalReport, Predictor, SampleRecord, walk_successes};
+use super::{EvalOptions, EvalProgress, EvalReport, Predictor, SampleRecord, score_walks};
 use crate::TrainError;
 use crate::config::task_sizes;
 
@@ -77,10 +77,8 @@ pub fn evaluate(
         if options.success {
             let judged = first as u64;
             let mut walking = |walking| progress(EvalProgress { judged, walking, total: count });
-            let successes = walk_successes(&samples, predictor, &run_options, options.memory, &mut walking)?;
-            for (record, success) in records[first..].iter_mut().zip(successes) {
-                record.score.success_rate = Some(f64::from(u8::from(success)));
-            }
+            let mut scores: Vec<_> = records[first..].iter_mut().map(|record| &mut record.score).collect();
+            score_walks(&samples, &mut scores, predictor, &run_options, options.memory, &mut walking)?;
         }
         progress(EvalProgress { judged: records.len() as u64, walking: 0, total: count });
     }

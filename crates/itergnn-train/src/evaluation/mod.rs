@@ -1,7 +1,7 @@
 //! How good a model is, at any size.
 //!
 //! [`evaluate`] draws test samples, predicts them in batches that fit in memory and judges them; with [`EvalOptions::success`] it also walks from source to target by
-//! predicted lengths, all walks in step, so that every round of questions is a few large batches.
+//! predicted lengths, by both rules and all walks in step, so that every round of questions is a few large batches.
 
 mod batching;
 mod evaluate;
@@ -17,4 +17,4 @@ pub use judge::judge;
 pub use options::{EvalOptions, EvalProgress};
 pub use predictor::{ModelPredictor, Predicted, Predictor};
 pub use report::{DiameterSummary, EvalReport, IterationSummary, NodeSummary, Overflow, SampleRecord};
-pub use walks::walk_successes;
+pub use walks::score_walks;

@@ -5,7 +5,8 @@ use itergnn_nn::fused::Engine;
 /// Settings of an evaluation that do not belong to the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EvalOptions {
-    /// Whether to walk from source to target by predicted lengths and count shortest paths.
+    /// Whether to walk from source to target by predicted lengths, by every
+    /// [`WalkRule`](itergnn_tasks::shortest_path::WalkRule), and count shortest paths.
     pub success: bool,
     /// Whether to keep a record of every sample.
     pub records: bool,

@@ -21,8 +21,16 @@ pub struct EvalReport {
     pub seed: u64,
     /// Mean of |y - p| / y.
     pub relative_loss: Option<f64>,
-    /// Share of the samples whose walk is a shortest path; only if asked for.
+    /// Share of the samples whose released walk has the shortest length; only if asked for.
     pub success_rate: Option<f64>,
+    /// Share of the samples whose walk as written is a shortest path; only if asked for.
+    pub success_rate_as_written: Option<f64>,
+    /// As `success_rate`, counting only walks over free pixels; only navigation has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walkable_success_rate: Option<f64>,
+    /// As `success_rate_as_written`, counting only walks over free pixels; only navigation has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub walkable_success_rate_as_written: Option<f64>,
     /// Share of right answers.
     pub accuracy: Option<f64>,
     /// Mean squared error.
@@ -136,6 +144,9 @@ impl EvalReport {
             seed,
             relative_loss: mean(spread.relative_loss),
             success_rate: mean(spread.success_rate),
+            success_rate_as_written: mean(spread.success_rate_as_written),
+            walkable_success_rate: mean(spread.walkable_success_rate),
+            walkable_success_rate_as_written: mean(spread.walkable_success_rate_as_written),
             accuracy: mean(spread.accuracy),
             mse: mean(spread.mse),
             iterations: IterationSummary {

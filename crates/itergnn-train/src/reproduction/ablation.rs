@@ -36,11 +36,14 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
         Problem { id: UNWEIGHTED, spec: TaskSpec::paper(Task::ShortestPath) },
         Problem { id: WEIGHTED, spec: weighted },
     ];
+    let as_written = Quantity::SuccessRateAsWritten;
     let (unweighted, weighted) = ((0, &problems[0]), (1, &problems[1]));
     let probes = [
         Probe::at_size("success at 1000", unweighted, Quantity::SuccessRate, 1000, budget.graphs(5))?,
         Probe::at_size("success at 500", unweighted, Quantity::SuccessRate, 500, budget.graphs(10))?,
         Probe::at_size("relative loss, weighted, 100", weighted, Quantity::RelativeLoss, 100, budget.graphs(200))?,
+        Probe::at_size("success at 1000, walk as written", unweighted, as_written, 1000, budget.graphs(5))?,
+        Probe::at_size("success at 500, walk as written", unweighted, as_written, 500, budget.graphs(10))?,
     ];
     let contenders: Vec<_> = ROWS.iter().map(|(label, id, paper)| Contender::new(label, id, paper)).collect();
     let title = "Table 3: what each part of the model is good for";

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use itergnn_nn::LayerKind;
 use itergnn_nn::controllers::ControllerConfig;
 use itergnn_nn::layers::Aggregation;
-use itergnn_tasks::{SizeRange, Task, TaskError, TaskSpec};
+use itergnn_tasks::{SizeRange, Task, TaskError, TaskSpec, shortest_path::WalkRule};
+use strum::VariantArray;
 
 use super::{Budget, Cell, Column, Evaluation, Experiment, Quantity, Row, Table};
 use super::{ablation, lobsters, regular, summary};
@@ -92,9 +93,10 @@ impl Probe {
     ) -> Result<Self, TaskError> {
         let mut spec = problem.1.spec.clone();
         spec.set_size(SizeRange::exactly(size)?)?;
-        let success = quantity == Quantity::SuccessRate;
-        let name = if success { format!("{size}-success") } else { size.to_string() };
-        let evaluation = Evaluation { cap: Some(cap(&spec, size)), spec, count, success, records: false };
+        let walked = quantity.needs_walks();
+        let name = if walked { format!("{size}-success") } else { size.to_string() };
+        let walks = if walked { WalkRule::VARIANTS.to_vec() } else { Vec::new() };
+        let evaluation = Evaluation { cap: Some(cap(&spec, size)), spec, count, walks, records: false };
         Ok(Self { label: label.to_owned(), quantity, problem: problem.0, name, evaluation })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use itergnn_tasks::TaskSpec;
+use itergnn_tasks::{TaskSpec, shortest_path::WalkRule};
 use serde::{Deserialize, Serialize};
 
 use crate::TrainConfig;
@@ -26,8 +26,9 @@ pub struct Evaluation {
     pub spec: TaskSpec,
     /// Test graphs.
     pub count: u64,
-    /// Whether paths are walked and counted.
-    pub success: bool,
+    /// The rules by which paths are walked and counted; part of the key of a result.
+    #[serde(default)]
+    pub walks: Vec<WalkRule>,
     /// Whether distance and iterations of every graph are kept.
     pub records: bool,
     /// Most iterations. A model that has not stopped by then is counted in [`Measured::capped`]; `shared` runs exactly as often.
@@ -39,8 +40,14 @@ pub struct Evaluation {
 pub struct Measured {
     /// Mean of |y - p| / y; `None` if it does not apply or is no finite number.
     pub relative_loss: Option<f64>,
-    /// Share of shortest paths.
+    /// Share of shortest paths by the released walk.
     pub success_rate: Option<f64>,
+    /// Share of shortest paths by the walk as written.
+    #[serde(default)]
+    pub success_rate_as_written: Option<f64>,
+    /// Share of shortest paths over free pixels by the released walk (navigation).
+    #[serde(default)]
+    pub walkable_success_rate: Option<f64>,
     /// Share of right answers.
     pub accuracy: Option<f64>,
     /// Mean squared error.
@@ -67,6 +74,8 @@ impl Measured {
         Self {
             relative_loss: finite(report.relative_loss),
             success_rate: finite(report.success_rate),
+            success_rate_as_written: finite(report.success_rate_as_written),
+            walkable_success_rate: finite(report.walkable_success_rate),
             accuracy: finite(report.accuracy),
             mse: finite(report.mse),
             iterations: report.iterations.mean,

@@ -200,7 +200,7 @@ fn run_folder(runs: &Path, id: &str, seed: u64) -> PathBuf {
 /// Test samples are those of seed 0, the same for all models and seeds.
 fn ask(predictor: &ModelPredictor, evaluation: &Evaluation) -> Result<Measured, TrainError> {
     let options = EvalOptions {
-        success: evaluation.success,
+        success: !evaluation.walks.is_empty(),
         records: evaluation.records,
         cap: evaluation.cap,
         ..EvalOptions::default()

@@ -37,7 +37,7 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
         evaluation: Evaluation {
             spec: problems[place].spec.clone(),
             count: budget.graphs(1000),
-            success: false,
+            walks: Vec::new(),
             records: false,
             cap: Some(100),
         },

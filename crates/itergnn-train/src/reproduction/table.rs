@@ -7,8 +7,12 @@ use super::{ExperimentResult, Measured};
 pub enum Quantity {
     /// Mean of |y - p| / y.
     RelativeLoss,
-    /// Share of shortest paths.
+    /// Share of shortest paths by the released walk.
     SuccessRate,
+    /// Share of shortest paths by the walk as written.
+    SuccessRateAsWritten,
+    /// Share of shortest paths over free pixels by the released walk.
+    WalkableSuccessRate,
     /// Share of right answers.
     Accuracy,
     /// Mean squared error.
@@ -21,6 +25,8 @@ impl Quantity {
         match self {
             Self::RelativeLoss => measured.relative_loss,
             Self::SuccessRate => measured.success_rate,
+            Self::SuccessRateAsWritten => measured.success_rate_as_written,
+            Self::WalkableSuccessRate => measured.walkable_success_rate,
             Self::Accuracy => measured.accuracy,
             Self::Mse => measured.mse,
         }
@@ -30,19 +36,24 @@ impl Quantity {
     pub fn is_worse(self, ours: f64, paper: f64) -> bool {
         match self {
             Self::RelativeLoss | Self::Mse => ours > paper,
-            Self::SuccessRate | Self::Accuracy => ours < paper,
+            _ => ours < paper,
         }
     }
 
     /// A value as the tables print it.
     pub fn show(self, value: f64) -> String {
         match self {
-            Self::SuccessRate | Self::Accuracy => format!("{:.1}%", 100.0 * value),
             Self::RelativeLoss | Self::Mse if value == 0.0 => "0".to_owned(),
             Self::RelativeLoss | Self::Mse if !(1e-3..1e4).contains(&value) => format!("{value:.1e}"),
             Self::RelativeLoss => format!("{value:.4}"),
             Self::Mse => format!("{value:.3}"),
+            _ => format!("{:.1}%", 100.0 * value),
         }
+    }
+
+    /// Whether paths have to be walked for it.
+    pub fn needs_walks(self) -> bool {
+        matches!(self, Self::SuccessRate | Self::SuccessRateAsWritten | Self::WalkableSuccessRate)
     }
 
     /// What it is called.
@@ -50,6 +61,8 @@ impl Quantity {
         match self {
             Self::RelativeLoss => "relative loss",
             Self::SuccessRate => "success rate",
+            Self::SuccessRateAsWritten => "success rate of the walk as written",
+            Self::WalkableSuccessRate => "success rate over free pixels",
             Self::Accuracy => "accuracy",
             Self::Mse => "mean squared error",
         }
