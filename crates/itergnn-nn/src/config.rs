@@ -3,14 +3,11 @@
 use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
-use crate::aligned::max_plus::MaxPlusConfig;
-use crate::aligned::one_tree::OneTreeConfig;
-use crate::aligned::waves::WaveConfig;
+use crate::architecture::{GnnConfig, Settings};
 use crate::controllers::ControllerConfig;
-use crate::grid_model::GridModelConfig;
-use crate::jumping_knowledge::JumpingKnowledgeConfig;
 use crate::layers::{LayerConfig, LayerKind};
 use crate::mlp::MlpConfig;
+use crate::presets::TaskWidths;
 use crate::readout::ReadoutKind;
 use crate::{Error, GnnModel, InitRng};
 
@@ -91,47 +88,13 @@ fn two() -> usize {
     2
 }
 
-/// A model of any architecture.
-///
-/// # Example
-/// ```
-/// use itergnn_nn::{GnnConfig, TaskWidths, preset};
-/// let config = preset("iter-homo-path", &TaskWidths::graph(3, 1, 1))?;
-/// let text = serde_json::to_string(&config).expect("a config is plain data");
-/// assert_eq!(serde_json::from_str::<GnnConfig>(&text).expect("and reads back"), config);
-/// # Ok::<(), itergnn_nn::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "architecture", rename_all = "kebab-case")]
-pub enum GnnConfig {
-    /// Embedding, controller blocks, readout, head.
-    Graph(GraphModelConfig),
-    /// GIN or Iter-GIN blocks with jumping knowledge, for graph classification.
-    JumpingKnowledge(JumpingKnowledgeConfig),
-    /// A convolutional network on images.
-    Grid(GridModelConfig),
-    /// Waves that travel by addition and maximum, for path problems.
-    MaxPlus(MaxPlusConfig),
-    /// Waves that run until nothing changes, for counts and chains of causes.
-    Waves(WaveConfig),
-    /// Prices on nodes that make a cheapest tree look like a tour, for tour lengths.
-    OneTree(OneTreeConfig),
-}
-
 impl GnnConfig {
     /// Checks that a model can be made of this.
     ///
     /// # Errors
     /// [`Error::Config`] names the field and what is wrong with it.
     pub fn validate(&self) -> Result<(), Error> {
-        match self {
-            Self::Graph(config) => config.validate(),
-            Self::JumpingKnowledge(config) => config.validate(),
-            Self::Grid(config) => config.validate(),
-            Self::MaxPlus(config) => config.validate(),
-            Self::Waves(config) => config.validate(),
-            Self::OneTree(config) => config.validate(),
-        }
+        self.settings().validate()
     }
 
     /// The model, with weights drawn from `rng`.
@@ -142,38 +105,22 @@ impl GnnConfig {
         GnnModel::new(self.clone(), device, rng)
     }
 
-    /// Width of the node attributes that the model expects (of an image: its channels).
-    pub fn node_width(&self) -> usize {
-        match self {
-            Self::Graph(config) => config.node_width,
-            Self::JumpingKnowledge(config) => config.node_width,
-            Self::Grid(config) => config.channels,
-            Self::MaxPlus(config) => config.attributes + config.node_width,
-            Self::Waves(config) => config.node_width,
-            Self::OneTree(config) => config.node_width,
-        }
+    /// What the model takes and gives: node attributes (of an image: its channels), edge attributes (0 if it reads none) and predictions.
+    pub fn widths(&self) -> TaskWidths {
+        self.settings().widths()
     }
 
-    /// Width of the edge attributes that the model expects; 0 if it reads none.
-    pub fn edge_width(&self) -> usize {
-        match self {
-            Self::Graph(config) => config.edge_width,
-            Self::JumpingKnowledge(_) | Self::Grid(_) => 0,
-            Self::MaxPlus(_) | Self::OneTree(_) => 1,
-            Self::Waves(config) => config.edge_width,
-        }
-    }
-
-    /// Width of a prediction.
-    pub fn output_width(&self) -> usize {
-        match self {
-            Self::Graph(config) => config.output_width,
-            Self::JumpingKnowledge(config) => config.output_width,
-            Self::Grid(config) => config.output_width,
-            Self::MaxPlus(config) => config.output_width,
-            Self::Waves(config) => config.output_width,
-            Self::OneTree(config) => config.output_width,
-        }
+    /// The architecture in one line, as cards, `eval`, `solve` and `predict` state it.
+    ///
+    /// # Example
+    /// ```
+    /// use itergnn_nn::{TaskWidths, preset};
+    /// let line = preset("iter-homo-path", &TaskWidths::graph(3, 1, 1))?.architecture_line();
+    /// assert_eq!(line, "graph network: path-sim layer with max, iter-decay 0.9999, prior full, hidden 64, readout max");
+    /// # Ok::<(), itergnn_nn::Error>(())
+    /// ```
+    pub fn architecture_line(&self) -> String {
+        self.settings().line()
     }
 }
 
@@ -192,8 +139,8 @@ pub(crate) fn check_parameters(parameters: f64) -> Result<(), Error> {
     Ok(())
 }
 
-impl GraphModelConfig {
-    pub(crate) fn validate(&self) -> Result<(), Error> {
+impl Settings for GraphModelConfig {
+    fn validate(&self) -> Result<(), Error> {
         at_least_one("node_width", self.node_width)?;
         at_least_one("output_width", self.output_width)?;
         at_least_one("hidden_width", self.hidden_width)?;
@@ -208,6 +155,48 @@ impl GraphModelConfig {
         self.blocks.iter().enumerate().try_for_each(|(index, block)| self.validate_block(index, block))
     }
 
+    fn widths(&self) -> TaskWidths {
+        let Self { node_width, edge_width, output_width, readout, .. } = *self;
+        TaskWidths { node_width, edge_width, output_width, readout }
+    }
+
+    fn line(&self) -> String {
+        let blocks = match &self.blocks[..] {
+            [] => "no block".to_owned(),
+            [block] => block.line(),
+            [first, rest @ ..] if rest.iter().all(|block| block == first) => {
+                format!("{} blocks of {}", self.blocks.len(), first.line())
+            }
+            blocks => blocks.iter().map(BlockConfig::line).collect::<Vec<_>>().join(", then "),
+        };
+        let (prior, readout) = (name_of(&self.prior), name_of(&self.readout));
+        format!("graph network: {blocks}, prior {prior}, hidden {}, readout {readout}", self.hidden_width)
+    }
+
+    fn hidden_width(&self) -> usize {
+        self.hidden_width
+    }
+
+    fn set_hidden_width(&mut self, width: usize) -> Result<(), Error> {
+        self.hidden_width = width;
+        self.blocks.iter_mut().for_each(|block| block.layer.hidden_width = width);
+        Ok(())
+    }
+
+    fn reads_edges(&self) -> bool {
+        self.blocks.iter().any(|block| match block.layer.kind {
+            LayerKind::MpnnMax | LayerKind::Path | LayerKind::PathSim | LayerKind::GnBlock => true,
+            LayerKind::Gcn | LayerKind::Gat => block.layer.use_edge_attributes,
+            LayerKind::Gin | LayerKind::PointNet => false,
+        })
+    }
+
+    fn is_capped_in_training(&self) -> bool {
+        true
+    }
+}
+
+impl GraphModelConfig {
     fn validate_block(&self, index: usize, block: &BlockConfig) -> Result<(), Error> {
         let layer = &block.layer;
         let problem = |why: String| Err(Error::config("model", format!("block {index}: {why}")));
@@ -243,15 +232,6 @@ impl GraphModelConfig {
         embedding + head + blocks
     }
 
-    /// Whether any layer reads edge attributes.
-    pub fn reads_edges(&self) -> bool {
-        self.blocks.iter().any(|block| match block.layer.kind {
-            LayerKind::MpnnMax | LayerKind::Path | LayerKind::PathSim | LayerKind::GnBlock => true,
-            LayerKind::Gcn | LayerKind::Gat => block.layer.use_edge_attributes,
-            LayerKind::Gin | LayerKind::PointNet => false,
-        })
-    }
-
     /// The embedding that the settings ask for.
     pub(crate) fn embedding(&self) -> MlpConfig {
         MlpConfig::new(self.node_width, self.hidden_width, self.embedding_layers)
@@ -268,7 +248,20 @@ impl GraphModelConfig {
     }
 }
 
+/// The name of a setting in files.
+pub(crate) fn name_of(setting: &impl Serialize) -> String {
+    serde_json::to_value(setting).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
 impl BlockConfig {
+    fn line(&self) -> String {
+        let (kind, aggregation) = (name_of(&self.layer.kind), name_of(&self.layer.aggregation));
+        match self.layer.kind {
+            LayerKind::Path | LayerKind::PathSim => format!("{kind} layer with {aggregation}, {}", self.controller),
+            _ => format!("{kind} layer, {}", self.controller),
+        }
+    }
+
     fn parameter_bound(&self) -> f64 {
         let layer = &self.layer;
         let edge = 2.0 * (layer.input_width as f64 + layer.hidden_width as f64)

@@ -3,6 +3,7 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
+use crate::architecture::{Architecture, Settings};
 use crate::config::{GraphModelConfig, Prior};
 use crate::controllers::{Controller, ControllerOutput, RunOptions, Scope};
 use crate::readout::{Readout, ReadoutKind};
@@ -44,8 +45,10 @@ pub struct ModelOutput {
     pub auxiliary_loss: Option<Tensor<1>>,
 }
 
-impl GraphModel {
-    pub(crate) fn new(config: &GraphModelConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+impl Architecture for GraphModel {
+    type Settings = GraphModelConfig;
+
+    fn new(config: &GraphModelConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
         config.validate()?;
         let homogeneous = config.prior != Prior::None;
         let embedding = config.embedding().init(device, rng);
@@ -60,11 +63,7 @@ impl GraphModel {
         Ok(Self { embedding, blocks, readout, head })
     }
 
-    /// Runs the model on a batch.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if the fused engine is asked for and cannot run a block.
-    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+    fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         let input = graph.node_attributes();
         let mut hidden = self.embedding.forward(input.clone());
         let mut blocks = Vec::with_capacity(self.blocks.len());

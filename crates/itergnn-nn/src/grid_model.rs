@@ -5,9 +5,12 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
+use crate::architecture::{Architecture, Settings};
 use crate::config::{at_least_one, check_parameters};
+use crate::controllers::RunOptions;
 use crate::layers::{GridCnn, GridCnnConfig};
-use crate::{Error, InitRng, Mlp, MlpConfig};
+use crate::presets::TaskWidths;
+use crate::{Error, GraphTensors, InitRng, Mlp, MlpConfig, ModelOutput};
 
 /// The settings of a [`GridModel`]; the paper compares kernels 3, 5, 7 and depths 1, 3, 5, 7, 9.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,8 +28,8 @@ pub struct GridModelConfig {
     pub depth: usize,
 }
 
-impl GridModelConfig {
-    pub(crate) fn validate(&self) -> Result<(), Error> {
+impl Settings for GridModelConfig {
+    fn validate(&self) -> Result<(), Error> {
         at_least_one("channels", self.channels)?;
         at_least_one("output_width", self.output_width)?;
         at_least_one("hidden_width", self.hidden_width)?;
@@ -39,6 +42,24 @@ impl GridModelConfig {
             let problem = format!("depth {} and kernel {}: at least 1, and odd", self.depth, self.kernel);
             return Err(Error::config("cnn", problem));
         }
+        Ok(())
+    }
+
+    fn widths(&self) -> TaskWidths {
+        TaskWidths::graph(self.channels, 0, self.output_width)
+    }
+
+    fn line(&self) -> String {
+        let Self { depth, kernel, hidden_width, .. } = self;
+        format!("convolutional network: {depth} convolutions of kernel {kernel}, hidden {hidden_width}")
+    }
+
+    fn hidden_width(&self) -> usize {
+        self.hidden_width
+    }
+
+    fn set_hidden_width(&mut self, width: usize) -> Result<(), Error> {
+        self.hidden_width = width;
         Ok(())
     }
 }
@@ -63,8 +84,10 @@ pub struct GridModel {
     head: Linear,
 }
 
-impl GridModel {
-    pub(crate) fn new(config: &GridModelConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+impl Architecture for GridModel {
+    type Settings = GridModelConfig;
+
+    fn new(config: &GridModelConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
         config.validate()?;
         let hidden = config.hidden_width;
         Ok(Self {
@@ -74,8 +97,14 @@ impl GridModel {
         })
     }
 
+    fn forward(&self, _graph: &GraphTensors, _options: &RunOptions) -> Result<ModelOutput, Error> {
+        Err(Error::Graph("this model takes images, not graphs".to_owned()))
+    }
+}
+
+impl GridModel {
     /// Predictions for images, such as Q-values.
-    pub fn forward(&self, images: Tensor<4>) -> Tensor<2> {
+    pub fn forward_images(&self, images: Tensor<4>) -> Tensor<2> {
         let [count, channels, height, width] = images.dims();
         let pixels = images.permute([0, 2, 3, 1]).reshape([count * height * width, channels]);
         let embedded = self.embedding.forward(pixels);

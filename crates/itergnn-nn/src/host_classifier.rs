@@ -10,7 +10,7 @@ use itergnn_kernels::classifier::{
     AffineRanges, Classifier, ClassifierBatch, ClassifierConfig, ClassifierLayout, Iteration, Pooling,
 };
 
-use crate::config::GnnConfig;
+use crate::architecture::GnnConfig;
 use crate::controllers::{ControllerConfig, IterConfig, Scope};
 use crate::jumping_knowledge::{JumpingKnowledgeConfig, vote_dropout};
 use crate::named_tensors::{NamedTensor, named_tensors, replace_tensors};

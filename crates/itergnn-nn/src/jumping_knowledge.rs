@@ -8,10 +8,12 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use crate::activation::Activation;
-use crate::config::{at_least_one, check_parameters};
+use crate::architecture::{Architecture, Settings};
+use crate::config::{at_least_one, check_parameters, name_of};
 use crate::controllers::{Controller, ControllerConfig, Mode, RunOptions};
 use crate::graph_model::{ModelOutput, total_charge};
 use crate::layers::{GinConv, LayerConfig, LayerKind};
+use crate::presets::TaskWidths;
 use crate::readout::{Readout, ReadoutKind};
 use crate::{Error, GraphTensors, InitRng, Mlp, MlpConfig};
 
@@ -73,8 +75,10 @@ impl JumpingKnowledgeConfig {
             controller: None,
         }
     }
+}
 
-    pub(crate) fn validate(&self) -> Result<(), Error> {
+impl Settings for JumpingKnowledgeConfig {
+    fn validate(&self) -> Result<(), Error> {
         at_least_one("node_width", self.node_width)?;
         at_least_one("output_width", self.output_width)?;
         at_least_one("hidden_width", self.hidden_width)?;
@@ -101,6 +105,25 @@ impl JumpingKnowledgeConfig {
         };
         let block = layers * (2.0 * (hidden + 8.0) * (hidden + 1.0)) + (hidden + 1.0) * outputs;
         check_parameters(self.blocks as f64 * block + (node + 1.0) * (hidden + outputs))
+    }
+
+    fn widths(&self) -> TaskWidths {
+        TaskWidths::graph(self.node_width, 0, self.output_width).with_readout(self.pooling)
+    }
+
+    fn line(&self) -> String {
+        let iterated = self.controller.as_ref().map_or(String::new(), |controller| format!(", each {controller}"));
+        let (blocks, hidden, pooling) = (self.blocks, self.hidden_width, name_of(&self.pooling));
+        format!("GIN classifier with jumping knowledge: {blocks} blocks{iterated}, hidden {hidden}, pooling {pooling}")
+    }
+
+    fn hidden_width(&self) -> usize {
+        self.hidden_width
+    }
+
+    fn set_hidden_width(&mut self, width: usize) -> Result<(), Error> {
+        self.hidden_width = width;
+        Ok(())
     }
 }
 
@@ -129,8 +152,10 @@ pub struct JumpingKnowledgeModel {
     config: JumpingKnowledgeConfig,
 }
 
-impl JumpingKnowledgeModel {
-    pub(crate) fn new(config: &JumpingKnowledgeConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+impl Architecture for JumpingKnowledgeModel {
+    type Settings = JumpingKnowledgeConfig;
+
+    fn new(config: &JumpingKnowledgeConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
         config.validate()?;
         let hidden = config.hidden_width;
         let (mut embedding, mut blocks, mut iterated) = (None, Vec::new(), Vec::new());
@@ -163,11 +188,7 @@ impl JumpingKnowledgeModel {
         Ok(Self { embedding, blocks, iterated, votes, pooling, config: config.clone() })
     }
 
-    /// Class scores of every graph.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if the fused engine is asked for; it does not run these layers.
-    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+    fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         let input = graph.node_attributes();
         let mut hidden = match &self.embedding {
             Some(embedding) => embedding.forward(input.clone()),

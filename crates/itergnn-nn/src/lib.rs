@@ -29,6 +29,7 @@
 
 mod activation;
 pub mod aligned;
+mod architecture;
 mod batch;
 mod config;
 pub mod controllers;
@@ -60,8 +61,9 @@ pub use activation::{Activation, LEAKY_SLOPE};
 pub use aligned::max_plus::{MaxPlusConfig, MaxPlusModel};
 pub use aligned::one_tree::{OneTreeConfig, OneTreeModel};
 pub use aligned::waves::{WaveConfig, WaveModel};
+pub use architecture::{Architecture, GnnConfig, Network, Recipe, Settings};
 pub use batch::GraphTensors;
-pub use config::{BlockConfig, GnnConfig, GraphModelConfig, MAX_PARAMETERS, Prior};
+pub use config::{BlockConfig, GraphModelConfig, MAX_PARAMETERS, Prior};
 pub use controllers::{ControllerConfig, Mode, RunOptions};
 pub use error::Error;
 pub use fused::Engine;
@@ -73,7 +75,7 @@ pub use init::InitRng;
 pub use jumping_knowledge::{JumpingKnowledgeConfig, JumpingKnowledgeModel};
 pub use layers::{Layer, LayerConfig, LayerKind, MessagePassing};
 pub use mlp::{Mlp, MlpConfig};
-pub use model::{GnnModel, Network, Prediction};
+pub use model::{GnnModel, Prediction};
 pub use named_tensors::{NamedTensor, named_tensors, replace_tensors};
 pub use presets::{OLD_NAME, PRESETS, TaskWidths, edit_distance, preset};
 pub use random_init::with_random_attributes;

@@ -3,15 +3,11 @@
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
-use crate::aligned::max_plus::{MaxPlusModel, Refit};
-use crate::aligned::one_tree::OneTreeModel;
-use crate::aligned::waves::WaveModel;
-use crate::config::GnnConfig;
+use crate::aligned::Refit;
+use crate::architecture::{GnnConfig, Network, Recipe};
 use crate::controllers::{ControllerOutput, RunOptions, Trace};
 use crate::fused::Fault;
-use crate::graph_model::{GraphModel, ModelOutput};
-use crate::grid_model::GridModel;
-use crate::jumping_knowledge::JumpingKnowledgeModel;
+use crate::graph_model::ModelOutput;
 use crate::{Error, GraphTensors, InitRng};
 
 /// A model with its configuration.
@@ -37,25 +33,6 @@ pub struct GnnModel {
     network: Network,
     #[module(skip)]
     config: GnnConfig,
-}
-
-/// The architectures.
-#[derive(Module, Debug)]
-// A model has one network, so a kilobyte that small ones do not use is nothing to save.
-#[allow(clippy::large_enum_variant)]
-pub enum Network {
-    /// Embedding, controllers, readout, head.
-    Graph(GraphModel),
-    /// GIN blocks with jumping knowledge.
-    JumpingKnowledge(JumpingKnowledgeModel),
-    /// A convolutional network on images.
-    Grid(GridModel),
-    /// Waves that travel by addition and maximum.
-    MaxPlus(MaxPlusModel),
-    /// Waves that run until nothing changes.
-    Waves(WaveModel),
-    /// Prices on nodes that make a cheapest tree look like a tour.
-    OneTree(OneTreeModel),
 }
 
 /// What a model predicts, on the host.
@@ -109,16 +86,7 @@ impl GnnModel {
     /// [`Error::Config`] if the configuration makes no sense.
     pub fn new(config: GnnConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
         config.validate()?;
-        let network = match &config {
-            GnnConfig::Graph(config) => Network::Graph(GraphModel::new(config, device, rng)?),
-            GnnConfig::JumpingKnowledge(config) => {
-                Network::JumpingKnowledge(JumpingKnowledgeModel::new(config, device, rng)?)
-            }
-            GnnConfig::Grid(config) => Network::Grid(GridModel::new(config, device, rng)?),
-            GnnConfig::MaxPlus(config) => Network::MaxPlus(MaxPlusModel::new(config, device, rng)?),
-            GnnConfig::Waves(config) => Network::Waves(WaveModel::new(config, device, rng)?),
-            GnnConfig::OneTree(config) => Network::OneTree(OneTreeModel::new(config, device, rng)?),
-        };
+        let network = config.network(device, rng)?;
         Ok(Self { network, config })
     }
 
@@ -137,50 +105,28 @@ impl GnnModel {
     /// # Errors
     /// [`Error::Graph`] if the attributes do not have the widths of the configuration, or if the model takes images.
     pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
-        let graph = &self.checked(graph)?;
-        match &self.network {
-            Network::Graph(model) => model.forward(graph, options),
-            Network::JumpingKnowledge(model) => model.forward(graph, options),
-            Network::MaxPlus(model) => model.forward(graph, options),
-            Network::Waves(model) => model.forward(graph, options),
-            Network::OneTree(model) => model.forward(graph, options),
-            Network::Grid(_) => Err(Error::Graph("this model takes images, not graphs".to_owned())),
-        }
+        self.network.forward(&self.checked(graph)?, options)
     }
 
-    /// The model as it should be when `fraction` of its training is done, to be asked for before every step. Only max-plus and wave models change; see
-    /// [`MaxPlusModel::at_progress`] and [`WaveModel::at_progress`].
+    /// The model as it should be when `fraction` of its training is done, to be asked for before every step. Only max-plus and wave models change.
     #[must_use]
     pub fn at_progress(self, fraction: f64) -> Self {
-        match self.network {
-            Network::MaxPlus(model) => Self { network: Network::MaxPlus(model.at_progress(fraction)), ..self },
-            Network::Waves(model) => Self { network: Network::Waves(model.at_progress(fraction)), ..self },
-            network => Self { network, ..self },
-        }
+        Self { network: self.network.at_progress(fraction), ..self }
     }
 
     /// Whether training ends with [`GnnModel::finish`]; what comes before it is not a result then.
     pub fn needs_finish(&self) -> bool {
-        matches!(self.network, Network::MaxPlus(_) | Network::Waves(_))
+        self.config.settings().recipe() == Recipe::Finished
     }
 
-    /// The model at the end of its training, cleaned with training samples. Only max-plus and wave models change; see [`MaxPlusModel::finish`] and [`WaveModel::finish`].
+    /// The model at the end of its training, cleaned with training samples. Only max-plus and wave models change.
     ///
     /// # Errors
     /// [`Error::Graph`] if the samples do not fit the model.
     pub fn finish(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Option<Refit>), Error> {
         let graph = self.checked(graph)?;
-        match self.network {
-            Network::MaxPlus(model) => {
-                let (model, refit) = model.finish(&graph, targets)?;
-                Ok((Self { network: Network::MaxPlus(model), ..self }, Some(refit)))
-            }
-            Network::Waves(model) => {
-                let (model, refit) = model.finish(&graph, targets)?;
-                Ok((Self { network: Network::Waves(model), ..self }, Some(refit)))
-            }
-            network => Ok((Self { network, ..self }, None)),
-        }
+        let (network, refit) = self.network.finish(&graph, targets)?;
+        Ok((Self { network, config: self.config }, refit))
     }
 
     /// Runs a grid model on images.
@@ -194,11 +140,11 @@ impl GnnModel {
         let Network::Grid(model) = &self.network else {
             return Err(Error::Graph("this model takes graphs, not images".to_owned()));
         };
-        let (found, expected) = (images.dims()[1], self.config.node_width());
+        let (found, expected) = (images.dims()[1], self.config.widths().node_width);
         if found != expected {
             return Err(Error::Graph(format!("images have {found} channels, the model expects {expected}")));
         }
-        Ok(model.forward(images))
+        Ok(model.forward_images(images))
     }
 
     /// Predictions for a batch of graphs, without gradients.
@@ -235,21 +181,16 @@ impl GnnModel {
             }
             Err(Error::Graph(format!("{what} attributes of width {found}, the model expects {expected}")))
         };
-        check("node", graph.node_attributes().dims()[1], self.config.node_width())?;
-        let reads_edges = match &self.config {
-            GnnConfig::Graph(config) => config.reads_edges(),
-            GnnConfig::MaxPlus(_) | GnnConfig::OneTree(_) => true,
-            GnnConfig::Waves(config) => config.edge_width > 0,
-            GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => return Ok(graph.clone()),
-        };
+        let widths = self.config.widths();
+        check("node", graph.node_attributes().dims()[1], widths.node_width)?;
         if graph.edges() == 0 {
             // A graph without edges cannot say how wide their attributes would be.
             let nodes = graph.node_attributes();
-            let none = Tensor::zeros([0, self.config.edge_width()], (&nodes.device(), nodes.dtype()));
+            let none = Tensor::zeros([0, widths.edge_width], (&nodes.device(), nodes.dtype()));
             return Ok(graph.clone().with_edge_attributes(none));
         }
-        if reads_edges {
-            check("edge", graph.edge_attributes().dims()[1], self.config.edge_width())?;
+        if self.config.settings().reads_edges() {
+            check("edge", graph.edge_attributes().dims()[1], widths.edge_width)?;
         }
         Ok(graph.clone())
     }

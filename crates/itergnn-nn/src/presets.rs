@@ -5,7 +5,8 @@ use crate::activation::Activation;
 use crate::aligned::max_plus::MaxPlusConfig;
 use crate::aligned::one_tree::OneTreeConfig;
 use crate::aligned::waves::WaveConfig;
-use crate::config::{BlockConfig, GnnConfig, GraphModelConfig, Prior};
+use crate::architecture::GnnConfig;
+use crate::config::{BlockConfig, GraphModelConfig, Prior};
 use crate::controllers::{ControllerConfig, Scope, TRAINING_CAP};
 use crate::grid_model::GridModelConfig;
 use crate::jumping_knowledge::JumpingKnowledgeConfig;
@@ -249,9 +250,7 @@ impl GraphModelConfig {
     #[must_use]
     pub fn with_hidden_width(mut self, hidden_width: usize) -> Self {
         self.hidden_width = hidden_width;
-        for block in &mut self.blocks {
-            block.layer.hidden_width = hidden_width;
-        }
+        self.blocks.iter_mut().for_each(|block| block.layer.hidden_width = hidden_width);
         self
     }
 
@@ -295,6 +294,7 @@ pub fn edit_distance(from: &str, to: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::architecture::Settings;
 
     #[test]
     fn every_preset_is_valid_at_every_level() {

@@ -62,8 +62,8 @@ pub(crate) fn run(arguments: &SolveArguments) -> Result<(), Failure> {
     let limit = arguments.memory.map(memory::from_gib).transpose()?;
     let (model, card) = model::load(&arguments.model, &device)?;
     check_task(arguments, &card)?;
-    let widths = (model.config().node_width(), model.config().edge_width(), model.config().output_width());
-    if widths != (3, 1, 1) {
+    let widths = model.config().widths();
+    if (widths.node_width, widths.edge_width, widths.output_width) != (3, 1, 1) {
         let why = "a shortest-path model takes nodes of width 3 and edges of width 1 and gives one number";
         return Err(Failure::bad_input(format!("{}: {why}; this one does not", arguments.model.display())));
     }

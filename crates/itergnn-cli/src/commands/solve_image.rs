@@ -71,8 +71,8 @@ fn ends(arguments: &SolveArguments) -> (&str, &str) {
 pub(crate) fn run(arguments: &SolveArguments, image: &Path) -> Result<(), Failure> {
     let device = arguments.compute.start()?;
     let (model, card) = model::load(&arguments.model, &device)?;
-    let widths = (model.config().node_width(), model.config().edge_width(), model.config().output_width());
-    if widths != (4, 1, 1) {
+    let widths = model.config().widths();
+    if (widths.node_width, widths.edge_width, widths.output_width) != (4, 1, 1) {
         return Err(Failure::bad_input("this model is not one of image navigation: see its card for the task"));
     }
     let map = HeightMap::read(image)?;

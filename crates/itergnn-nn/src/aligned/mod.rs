@@ -9,9 +9,14 @@
 //! | [`waves`] | counts, classes, chains of causes | waves by maximum until nothing changes, and what may be read of them | directions of waves, tests and maps of the head | tests and maps by search and least squares, weights to whole numbers |
 //! | [`one_tree`] | tour lengths | cheapest 1-trees under prices, the direction of their update | five numbers that steer the steps, the share of the indecision | nothing |
 //!
-//! What is fitted at the end comes from [`GnnModel::finish`](crate::GnnModel::finish), not from gradient steps; a [`Refit`](max_plus::Refit) says what it did, and runs report it. How much each
+//! What is fitted at the end comes from [`GnnModel::finish`](crate::GnnModel::finish), not from gradient steps; a [`Refit`] says what it did, and runs report it. How much each
 //! part contributes is measured by `itergnn reproduce families`.
 
+mod least_squares;
 pub mod max_plus;
 pub mod one_tree;
+mod parameter;
+mod refit;
 pub mod waves;
+
+pub use refit::Refit;

@@ -1,5 +1,7 @@
 //! Controllers as data.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::run_loop::{SAFETY_CAP, TRAINING_CAP};
@@ -300,6 +302,29 @@ impl ControllerConfig {
                 .or_else(|| positive("training_cap", config.training_cap))
                 .or_else(|| positive("inference_cap", config.inference_cap?)),
         }
+    }
+}
+
+/// The controller in words, with what differs from the paper.
+impl fmt::Display for ControllerConfig {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (mut words, cap) = match self {
+            Self::Stack(config) => (vec![format!("stack of {}", config.layers)], None),
+            Self::Shared(config) => (vec![format!("shared for {} steps", config.steps)], None),
+            Self::Iter(config) => (vec!["iter".to_owned()], config.inference_cap),
+            Self::IterDecay(config) => (vec![format!("iter-decay {}", config.decay)], config.inference_cap),
+            Self::Act(config) => (vec![format!("act {}", config.ponder_cost)], config.inference_cap),
+        };
+        if let Self::Iter(config) | Self::IterDecay(config) = self {
+            words.extend(config.normalised.then(|| "normalised".to_owned()));
+            words.extend(config.settle.map(|cost| format!("settle {cost}")));
+            words.extend(config.scale_free.then(|| "scale-free".to_owned()));
+        }
+        words.extend(cap.map(|steps| format!("at most {steps} steps")));
+        if self.confidence().is_some_and(|(scope, _)| scope == Scope::Node) {
+            words.push("one confidence per node".to_owned());
+        }
+        formatter.write_str(&words.join(", "))
     }
 }
 

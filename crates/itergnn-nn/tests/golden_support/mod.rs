@@ -82,7 +82,8 @@ impl Golden {
         let model = config.init(&self.device, &mut InitRng::new(0)).unwrap();
         let names = learned_names(&model);
         let model = replace_tensors(model, &self.parameters(case, &names));
-        let (graph, nodes, edges) = self.graph(if config.edge_width() == 0 { 2 } else { config.edge_width() });
+        let edge_width = config.widths().edge_width;
+        let (graph, nodes, edges) = self.graph(if edge_width == 0 { 2 } else { edge_width });
         let options = if case.mode == "training" { RunOptions::training() } else { RunOptions::inference() };
         let output = model.forward(&graph, &options.with_engine(engine)).unwrap();
         self.compare(case, "output", output.values.clone());
@@ -98,7 +99,7 @@ impl Golden {
         }
         let gradients = self.backward(case, output.values, output.auxiliary_loss);
         self.compare_gradient(case, "gradient/node_attributes", &nodes, &gradients);
-        if config.edge_width() > 0 {
+        if edge_width > 0 {
             self.compare_gradient(case, "gradient/edge_attributes", &edges, &gradients);
         }
         self.compare_parameter_gradients(case, &model, &gradients);

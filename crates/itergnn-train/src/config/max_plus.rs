@@ -56,22 +56,22 @@ impl MaxPlusChanges {
     }
 
     /// The preset's settings for graphs of a shape, changed.
-    pub(super) fn apply(&self, mut config: MaxPlusConfig, shape: &TaskShape) -> MaxPlusConfig {
+    pub(super) fn apply(&self, config: &mut MaxPlusConfig, shape: &TaskShape) {
         if !shape.trees {
             (config.residual, config.both_ways, config.ponder) = (true, true, 0.0);
         }
-        MaxPlusConfig {
-            residual: self.residual.unwrap_or(config.residual),
-            both_ways: self.both_ways.unwrap_or(config.both_ways),
-            training_cap: self.training_cap.unwrap_or(config.training_cap),
-            ponder: self.ponder.unwrap_or(config.ponder),
-            settle: self.settle.unwrap_or(config.settle),
-            sparsity: self.sparsity.unwrap_or(config.sparsity),
-            heads: self.heads.unwrap_or(config.heads),
-            confidence_heads: self.confidence_heads.unwrap_or(config.confidence_heads),
-            drift_free: self.drift_free.unwrap_or(config.drift_free),
-            ..config
+        fn change<T: Copy>(setting: &mut T, given: Option<T>) {
+            *setting = given.unwrap_or(*setting);
         }
+        change(&mut config.residual, self.residual);
+        change(&mut config.both_ways, self.both_ways);
+        change(&mut config.training_cap, self.training_cap);
+        change(&mut config.ponder, self.ponder);
+        change(&mut config.settle, self.settle);
+        change(&mut config.sparsity, self.sparsity);
+        change(&mut config.heads, self.heads);
+        change(&mut config.confidence_heads, self.confidence_heads);
+        change(&mut config.drift_free, self.drift_free);
     }
 }
 

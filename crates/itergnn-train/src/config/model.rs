@@ -21,7 +21,7 @@ use crate::TrainError;
 /// use itergnn_train::{ModelConfig, TaskShape};
 /// let model: ModelConfig = toml::from_str("name = 'iter-homo-path'\nhidden_width = 8\ncontroller = 'iter'")?;
 /// let shape = TaskShape::of(&TaskSpec::paper(Task::ShortestPath))?;
-/// assert_eq!(model.for_task(&shape)?.node_width(), 3);
+/// assert_eq!(model.for_task(&shape)?.widths().node_width, 3);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -98,83 +98,55 @@ impl ModelConfig {
                 widths.output_width *= 2;
             }
         }
-        let config = preset(&self.name, &widths)?;
+        let mut config = preset(&self.name, &widths)?;
+        let mismatch =
+            |why: &str| TrainError::ModelMismatch { task: shape.task, why: format!("`{}` {why}", self.name) };
         if !self.max_plus.is_empty() && !matches!(config, GnnConfig::MaxPlus(_)) {
             return Err(TrainError::config("model.max_plus", format!("`{}` does not take it", self.name)));
         }
-        let config = match config {
-            GnnConfig::Graph(config) => GnnConfig::Graph(self.change(config, shape)),
-            GnnConfig::Grid(_) => {
-                let why = format!("`{}` takes images, and the samples are graphs", self.name);
-                return Err(TrainError::ModelMismatch { task: shape.task, why });
+        match &mut config {
+            GnnConfig::Graph(_) => {}
+            GnnConfig::JumpingKnowledge(_) => self.refuse_block_changes(&ALL_OF_A_BLOCK[..4])?,
+            _ => self.refuse_block_changes(&ALL_OF_A_BLOCK)?,
+        }
+        if let Some(width) = self.hidden_width {
+            config.settings_mut().set_hidden_width(width)?;
+        }
+        match &mut config {
+            GnnConfig::Graph(graph) => self.change(graph, shape),
+            GnnConfig::JumpingKnowledge(classifier) => {
+                classifier.blocks = self.blocks.unwrap_or(classifier.blocks);
+                classifier.controller = self.controller.clone().or(classifier.controller.take());
             }
-            GnnConfig::OneTree(config) => {
-                self.refuse_block_changes(&ALL_OF_A_BLOCK)?;
-                self.need_numbers_of_graphs(shape)?;
-                if self.hidden_width.is_some() {
-                    let why = format!("`{}` has one price per node", self.name);
-                    return Err(TrainError::config("model.hidden_width", why));
-                }
-                if shape.edge_width != 1 {
-                    let why = format!("`{}` needs the length of every edge", self.name);
-                    return Err(TrainError::ModelMismatch { task: shape.task, why });
-                }
-                GnnConfig::OneTree(config)
+            GnnConfig::Grid(_) => return Err(mismatch("takes images, and the samples are graphs")),
+            GnnConfig::OneTree(_) if shape.edge_width != 1 => return Err(mismatch("needs the length of every edge")),
+            GnnConfig::OneTree(_) | GnnConfig::MaxPlus(_) if shape.node_level || shape.classes.is_some() => {
+                return Err(mismatch("predicts numbers of graphs"));
             }
-            GnnConfig::MaxPlus(mut config) => {
-                self.refuse_block_changes(&ALL_OF_A_BLOCK)?;
-                self.need_numbers_of_graphs(shape)?;
-                config.channels = self.hidden_width.unwrap_or(config.channels);
-                GnnConfig::MaxPlus(self.max_plus.apply(config, shape))
-            }
-            GnnConfig::Waves(mut config) => {
-                self.refuse_block_changes(&ALL_OF_A_BLOCK)?;
-                config.channels = self.hidden_width.unwrap_or(config.channels);
-                GnnConfig::Waves(config)
-            }
-            GnnConfig::JumpingKnowledge(mut config) => {
-                self.refuse_block_changes(&ALL_OF_A_BLOCK[..4])?;
-                config.hidden_width = self.hidden_width.unwrap_or(config.hidden_width);
-                config.blocks = self.blocks.unwrap_or(config.blocks);
-                config.controller = self.controller.clone().or(config.controller);
-                GnnConfig::JumpingKnowledge(config)
-            }
-        };
+            GnnConfig::MaxPlus(paths) => self.max_plus.apply(paths, shape),
+            GnnConfig::OneTree(_) | GnnConfig::Waves(_) => {}
+        }
         config.validate()?;
         Ok(config)
     }
 
-    fn change(&self, mut config: GraphModelConfig, shape: &TaskShape) -> GraphModelConfig {
+    fn change(&self, model: &mut GraphModelConfig, shape: &TaskShape) {
         let counting = shape.task == Task::ComponentCount;
-        if let Some(block) = config.blocks.first()
-            && (self.layer.is_some() || self.aggregation.is_some())
-        {
-            let kind = self.layer.unwrap_or(block.layer.kind);
-            let aggregation = self.aggregation.unwrap_or(block.layer.aggregation);
-            config = config.with_layer(kind, aggregation);
-        }
+        let Some(block) = model.blocks.first() else { return };
+        let kind = self.layer.unwrap_or(block.layer.kind);
+        let aggregation = self.aggregation.unwrap_or(block.layer.aggregation);
         let given = self.controller.clone().map(|controller| pooled_for(controller, shape));
-        if let Some(controller) = given.or_else(|| config.blocks.first().map(|block| block.controller.clone())) {
-            config = config.with_controller(&if counting { controller.node_wise() } else { controller });
+        let controller = given.unwrap_or_else(|| block.controller.clone());
+        let prior = if counting && model.prior == Prior::Full { Prior::Core } else { model.prior };
+        let mut changed = model
+            .clone()
+            .with_controller(&if counting { controller.node_wise() } else { controller })
+            .with_prior(self.prior.unwrap_or(prior))
+            .with_blocks(self.blocks.unwrap_or(if counting { 2 } else { 1 }));
+        if self.layer.is_some() || self.aggregation.is_some() {
+            changed = changed.with_layer(kind, aggregation);
         }
-        let prior = match config.prior {
-            Prior::Full if counting => Prior::Core,
-            prior => prior,
-        };
-        let config = config.with_prior(self.prior.unwrap_or(prior));
-        let config = config.with_blocks(self.blocks.unwrap_or(if counting { 2 } else { 1 }));
-        match self.hidden_width {
-            Some(width) => config.with_hidden_width(width),
-            None => config,
-        }
-    }
-
-    fn need_numbers_of_graphs(&self, shape: &TaskShape) -> Result<(), TrainError> {
-        if shape.node_level || shape.classes.is_some() {
-            let why = format!("`{}` predicts numbers of graphs", self.name);
-            return Err(TrainError::ModelMismatch { task: shape.task, why });
-        }
-        Ok(())
+        *model = changed;
     }
 
     /// Refuses the changes that the model has no place for.

@@ -1,7 +1,7 @@
 //! Everything a training run depends on.
 
-use itergnn_nn::GnnConfig;
 use itergnn_nn::fused::Engine;
+use itergnn_nn::{GnnConfig, Recipe};
 use itergnn_tasks::{SizeRange, Split, TaskSpec};
 use serde::{Deserialize, Serialize};
 
@@ -169,16 +169,16 @@ impl TrainConfig {
         config.loss = Some(self.loss.unwrap_or(LossKind::of_task(shape.task)));
         config.selection.measure = Some(self.selection.measure.unwrap_or(Measure::of_task(shape.task)));
         config.validate(&shape)?;
-        let recipe = match config.model_config()? {
-            GnnConfig::MaxPlus(_) | GnnConfig::Waves(_) => Some(OptimiserConfig::max_plus()),
-            GnnConfig::OneTree(_) => {
-                config.loss = Some(self.loss.unwrap_or(LossKind::Relative));
-                Some(OptimiserConfig::one_tree())
-            }
-            _ => None,
-        };
+        let recipe = config.model_config()?.settings().recipe();
+        if recipe == Recipe::Relative {
+            config.loss = Some(self.loss.unwrap_or(LossKind::Relative));
+        }
         if config.optimiser == OptimiserConfig::default() {
-            config.optimiser = recipe.unwrap_or_default();
+            config.optimiser = match recipe {
+                Recipe::Paper => OptimiserConfig::default(),
+                Recipe::Finished => OptimiserConfig::max_plus(),
+                Recipe::Relative => OptimiserConfig::one_tree(),
+            };
         }
         Ok(config)
     }

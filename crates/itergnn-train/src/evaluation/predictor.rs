@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::Device;
 use itergnn_graph::{Graph, GraphBatch};
 use itergnn_nn::controllers::RunOptions;
-use itergnn_nn::{GnnConfig, GnnModel, GraphTensors};
+use itergnn_nn::{GnnModel, GraphTensors};
 
 use crate::TrainError;
 
@@ -54,30 +54,12 @@ pub trait Predictor: Sync {
 pub struct ModelPredictor {
     model: GnnModel,
     device: Device,
-    hidden_width: usize,
 }
-
-/// Numbers of the hidden width that a step of the plain path holds for every node and edge: inputs, both layers of a message, old and new states.
-const ROWS_AN_ELEMENT: u64 = 8;
-
-/// Attributes, classes, offsets and marks of a node of a max-plus model.
-const MAX_PLUS_NODE_BYTES: u64 = 64;
-
-/// Ends, weight and attribute of an edge of a max-plus model, along and against, and in the batch.
-const MAX_PLUS_EDGE_BYTES: u64 = 64;
 
 impl ModelPredictor {
     /// A predictor with a copy of the model.
     pub fn new(model: &GnnModel, device: &Device) -> Self {
-        let hidden_width = match model.config() {
-            GnnConfig::Graph(config) => config.hidden_width,
-            GnnConfig::JumpingKnowledge(config) => config.hidden_width,
-            GnnConfig::Grid(config) => config.hidden_width,
-            GnnConfig::MaxPlus(config) => config.channels,
-            GnnConfig::Waves(config) => config.channels,
-            GnnConfig::OneTree(_) => 1,
-        };
-        Self { model: model.valid(), device: device.clone().without_autodiff(), hidden_width }
+        Self { model: model.valid(), device: device.clone().without_autodiff() }
     }
 }
 
@@ -106,11 +88,6 @@ impl Predictor for ModelPredictor {
     }
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
-        if matches!(self.model.config(), GnnConfig::MaxPlus(_)) {
-            // States, their mean and what is sent, in double precision; ends and weights both ways.
-            let states = 3 * self.hidden_width as u64 * size_of::<f64>() as u64;
-            return nodes as u64 * (states + MAX_PLUS_NODE_BYTES) + edges as u64 * MAX_PLUS_EDGE_BYTES;
-        }
-        (nodes as u64 + edges as u64) * ROWS_AN_ELEMENT * self.hidden_width as u64 * size_of::<f32>() as u64
+        self.model.config().settings().bytes(nodes, edges)
     }
 }

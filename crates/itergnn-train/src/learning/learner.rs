@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burn::module::Module;
 use burn::optim::GradientsParams;
 use burn::tensor::Device;
-use itergnn_nn::aligned::max_plus::Refit;
+use itergnn_nn::aligned::Refit;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::{Engine, GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor, named_tensors, replace_tensors};
 

@@ -62,7 +62,7 @@ pub(super) enum ViewBatch {
 
 /// What stands on the edges of the graphs that a model takes.
 fn takes_compass(model: &GnnConfig) -> bool {
-    model.edge_width() == COMPASS_EDGE_ATTRIBUTES
+    model.widths().edge_width == COMPASS_EDGE_ATTRIBUTES
 }
 
 impl ViewBatch {
@@ -140,10 +140,7 @@ impl ViewBatch {
 
 /// How a model is run while it learns: with the cap of training, but without what a classifier drops at random.
 pub(super) fn learning_options(model: &GnnConfig) -> RunOptions {
-    match model {
-        GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => RunOptions::inference(),
-        _ => RunOptions::training(),
-    }
+    if model.settings().is_capped_in_training() { RunOptions::training() } else { RunOptions::inference() }
 }
 
 /// The place of the largest number, the first of several.

@@ -1,6 +1,6 @@
 //! How far a run has come.
 
-use itergnn_nn::aligned::max_plus::Refit;
+use itergnn_nn::aligned::Refit;
 use serde::{Deserialize, Serialize};
 
 use crate::learning::StepReport;

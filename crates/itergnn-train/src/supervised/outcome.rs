@@ -1,7 +1,7 @@
 //! How a run ended.
 
 use itergnn_nn::GnnModel;
-use itergnn_nn::aligned::max_plus::Refit;
+use itergnn_nn::aligned::Refit;
 use serde::{Deserialize, Serialize};
 
 use crate::records::EpochRecord;

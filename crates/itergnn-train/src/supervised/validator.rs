@@ -1,9 +1,9 @@
 //! Validation, with the cap of training and without.
 
 use burn::tensor::Device;
+use itergnn_nn::GnnModel;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::fused::Engine;
-use itergnn_nn::{GnnConfig, GnnModel};
 use itergnn_tasks::{Sample, Score, Scores, Split};
 
 use crate::TrainError;
@@ -63,14 +63,10 @@ impl Validator {
     /// [`TrainError::Model`] if the model does not have the widths of the samples.
     pub fn validate(&self, model: &GnnModel) -> Result<Validations, TrainError> {
         let predictor = ModelPredictor::new(model, &self.device);
-        // Training mode is what training sees at its cap; classifiers would drop scores at random in it and have no cap to speak of.
-        let as_in_training = match model.config() {
-            GnnConfig::Graph(_) | GnnConfig::MaxPlus(_) | GnnConfig::OneTree(_) => RunOptions::training(),
-            // Waves settle in training too.
-            GnnConfig::Waves(_) => RunOptions::inference(),
-            GnnConfig::JumpingKnowledge(_) | GnnConfig::Grid(_) => RunOptions::inference(),
-        }
-        .with_engine(self.engine);
+        // Training mode is what training sees at its cap; classifiers would drop scores at random in it.
+        let is_capped = model.config().settings().is_capped_in_training();
+        let as_in_training = if is_capped { RunOptions::training() } else { RunOptions::inference() };
+        let as_in_training = as_in_training.with_engine(self.engine);
         let lifted_options = RunOptions::inference().with_cap(self.lifted_cap).with_engine(self.engine);
         let memory = EvalOptions::default().memory;
         let (mut training, mut lifted) = (Tally::default(), Tally::default());

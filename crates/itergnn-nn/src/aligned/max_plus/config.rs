@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::architecture::{Recipe, Settings};
 use crate::config::{at_least_one, check_parameters};
 use crate::controllers::TRAINING_CAP;
-use crate::{Error, ReadoutKind};
+use crate::{Error, ReadoutKind, TaskWidths};
 
 /// The settings of a [`MaxPlusModel`](super::MaxPlusModel).
 ///
@@ -113,7 +114,14 @@ impl MaxPlusConfig {
         }
     }
 
-    pub(crate) fn validate(&self) -> Result<(), Error> {
+    /// The first channel that travels against the edges; the number of channels if none does.
+    pub(super) fn first_against(&self) -> usize {
+        if self.both_ways { self.channels / 2 } else { self.channels }
+    }
+}
+
+impl Settings for MaxPlusConfig {
+    fn validate(&self) -> Result<(), Error> {
         at_least_one("node_width", self.node_width)?;
         at_least_one("output_width", self.output_width)?;
         at_least_one("channels", self.channels)?;
@@ -137,8 +145,43 @@ impl MaxPlusConfig {
         check_parameters(rows * (self.channels as f64 + 1.0) + self.heads as f64 * self.output_width as f64 + gate)
     }
 
-    /// The first channel that travels against the edges; the number of channels if none does.
-    pub(super) fn first_against(&self) -> usize {
-        if self.both_ways { self.channels / 2 } else { self.channels }
+    fn widths(&self) -> TaskWidths {
+        TaskWidths::graph(self.attributes + self.node_width, 1, self.output_width).with_readout(self.readout)
+    }
+
+    fn line(&self) -> String {
+        let stop = if self.residual { "stops when nothing changes" } else { "learned stop" };
+        let ways = if self.both_ways { ", waves both ways" } else { "" };
+        let gate = if self.attributes > 0 { ", a gate" } else { "" };
+        format!("max-plus (task-aligned): {} channels, {stop}{ways}{gate}", self.channels)
+    }
+
+    fn hidden_width(&self) -> usize {
+        self.channels
+    }
+
+    fn set_hidden_width(&mut self, width: usize) -> Result<(), Error> {
+        self.channels = width;
+        Ok(())
+    }
+
+    fn recipe(&self) -> Recipe {
+        Recipe::Finished
+    }
+
+    fn is_capped_in_training(&self) -> bool {
+        true
+    }
+
+    fn bytes(&self, nodes: usize, edges: usize) -> u64 {
+        // States, their mean and what is sent, in double precision; ends and weights both ways.
+        let states = 3 * self.channels as u64 * size_of::<f64>() as u64;
+        nodes as u64 * (states + NODE_BYTES) + edges as u64 * EDGE_BYTES
     }
 }
+
+/// Attributes, classes, offsets and marks of a node.
+const NODE_BYTES: u64 = 64;
+
+/// Ends, weight and attribute of an edge, along and against, and in the batch.
+const EDGE_BYTES: u64 = 64;

@@ -4,8 +4,9 @@ use burn::module::{Module, Param};
 use burn::tensor::activation::sigmoid;
 use burn::tensor::{Device, Tensor, TensorData};
 
-use super::model::{ABSENT, Stage, host, replaced};
+use super::model::{ABSENT, Stage};
 use super::rule::STRETCH;
+use crate::aligned::parameter::{host, replaced};
 
 /// The first bias: far enough below 0 that a gate begins nearly open, near enough that its gradient is felt.
 const FIRST_BIAS: f64 = -0.5;

@@ -2,7 +2,7 @@
 //!
 //! Fixed: waves that travel by addition and maximum with gain 1, so that a state is a shortest (here: longest negative) distance; that the stop reads only who was reached; that the output is a
 //! maximum over nodes of a combination of states. Fitted by gradient steps: which class of nodes starts a wave, what a unit of distance adds to it, when to stop, which nodes can be
-//! passed (the gate, where nodes have continuous attributes), and the weights of the output. Fitted at the end, by [`MaxPlusModel::finish`]: the output weights by least squares, slopes that are nearly
+//! passed (the gate, where nodes have continuous attributes), and the weights of the output. Fitted at the end, by finishing: the output weights by least squares, slopes that are nearly
 //! whole numbers become whole, the gate becomes a threshold.
 //!
 //! The message of the paper's layers has a learned gain, and a gain that is only nearly 1 is useless after thousands of steps. Here the gain of a state on
@@ -20,12 +20,10 @@
 //! | `refit` | what follows training: terms that do nothing are removed, the head is fitted |
 //! | `threshold` | where a gate closes |
 //! | `snap` | slopes near whole numbers become whole |
-//! | `least_squares` | a handful of unknowns in double precision |
 
 mod config;
 mod gate;
 mod inference;
-mod least_squares;
 mod model;
 mod refit;
 mod rule;
@@ -35,7 +33,3 @@ mod training;
 
 pub use config::MaxPlusConfig;
 pub use model::MaxPlusModel;
-pub use refit::Refit;
-
-pub(crate) use least_squares::least_squares_of_rank;
-pub(crate) use model::{host, replaced};

@@ -8,6 +8,9 @@ use super::gate::Gate;
 use super::inference::infer;
 use super::rule::Rule;
 use super::training::train_pass;
+use crate::aligned::Refit;
+use crate::aligned::parameter::{host, replaced};
+use crate::architecture::{Architecture, Settings};
 use crate::controllers::{Mode, RunOptions};
 use crate::fused::Engine;
 use crate::{Error, GraphTensors, InitRng, ModelOutput};
@@ -48,8 +51,8 @@ const LARGEST_RATE: f64 = 1.5;
 /// toll is 0 or infinite, for those who enter as for those who leave.
 /// `changed` is 1 while any state changes, and read with [`MaxPlusConfig::residual`] only.
 ///
-/// In training, entries of `E` harden to absent and the confidence to exact zeros and ones ([`MaxPlusModel::at_progress`]); afterwards
-/// [`MaxPlusModel::finish`] removes what does nothing and fits the head. Only a finished model extrapolates.
+/// In training, entries of `E` harden to absent and the confidence to exact zeros and ones ([`Architecture::at_progress`]); afterwards
+/// [`Architecture::finish`] removes what does nothing and fits the head. Only a finished model extrapolates.
 ///
 /// Positively homogeneous of degree 1 in node and edge attributes together, the confidence of degree 0
 /// (`predictions_scale_and_iterations_do_not` in `tests/max_plus.rs`).
@@ -99,8 +102,10 @@ impl Stage {
     }
 }
 
-impl MaxPlusModel {
-    pub(crate) fn new(config: &MaxPlusConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+impl Architecture for MaxPlusModel {
+    type Settings = MaxPlusConfig;
+
+    fn new(config: &MaxPlusConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
         config.validate()?;
         let (channels, classes, heads) = (config.channels, config.node_width, config.heads);
         let drifting: Vec<f64> = (0..channels).map(|_| f64::from(u8::from(unit(rng) >= config.drift_free))).collect();
@@ -149,7 +154,7 @@ impl MaxPlusModel {
     ///
     /// # Errors
     /// [`Error::Config`] if the fused engine is asked for: these models have an inference of their own.
-    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+    fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         if options.engine == Engine::Fused {
             return Err(Error::config("engine", "max-plus models have an engine of their own, not the fused one"));
         }
@@ -163,8 +168,7 @@ impl MaxPlusModel {
     ///
     /// From 30% to 60%, geometrically, the level of absent entries goes from -100 to -10,000 and the gain of the confidence from 10 to 100. Entries of
     /// `E` below -50 at the beginning of that are absent from then on. After 75% output weights cost nothing any more.
-    #[must_use]
-    pub fn at_progress(self, fraction: f64) -> Self {
+    fn at_progress(self, fraction: f64) -> Self {
         let mut stage = Stage { sparse: fraction < SPARSE_UNTIL, ..self.stage() };
         let mut model = self;
         if fraction >= HARDENING.0 {
@@ -180,6 +184,13 @@ impl MaxPlusModel {
         model.with_stage(stage)
     }
 
+    fn finish(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Option<Refit>), Error> {
+        let (model, refit) = self.refitted(graph, targets)?;
+        Ok((model, Some(refit)))
+    }
+}
+
+impl MaxPlusModel {
     /// The model at the end of its training: absent entries are as good as minus infinity, confidences as sharp as they get.
     #[must_use]
     pub(super) fn hardened(self) -> Self {
@@ -218,18 +229,4 @@ fn unit(rng: &mut InitRng) -> f64 {
 fn normal(rng: &mut InitRng) -> f64 {
     let (radius, angle) = (1.0 - unit(rng), unit(rng));
     (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()
-}
-
-/// The numbers of a parameter.
-pub(crate) fn host<const D: usize>(param: &Param<Tensor<D>>) -> Vec<f64> {
-    param.val().try_into_vec_as::<f64>().expect("the device gives its tensors back")
-}
-
-/// The parameter with other numbers; it learns if it did before.
-pub(crate) fn replaced<const D: usize>(param: Param<Tensor<D>>, values: Vec<f64>) -> Param<Tensor<D>> {
-    param.map(|old| {
-        let (shape, learns) = (old.shape(), old.is_require_grad());
-        let data = TensorData::new(values, shape).convert_dtype(old.dtype());
-        Tensor::from_data(data, (&old.device(), old.dtype())).set_require_grad(learns)
-    })
 }

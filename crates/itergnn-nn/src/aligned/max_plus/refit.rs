@@ -1,12 +1,12 @@
 //! What follows training: absent becomes minus infinity, terms that do nothing go, the head is fitted.
 
-use serde::{Deserialize, Serialize};
-
 use super::MaxPlusModel;
 use super::inference::{Ground, largest};
-use super::least_squares::least_squares;
-use super::model::{ABSENT, host, replaced};
+use super::model::ABSENT;
 use super::rule::Rule;
+use crate::aligned::Refit;
+use crate::aligned::least_squares::least_squares;
+use crate::aligned::parameter::{host, replaced};
 use crate::{Error, GraphTensors, ReadoutKind, RunOptions};
 
 /// Errors below this share of the mean label count as equal.
@@ -17,21 +17,6 @@ const UNDEFINED: f64 = ABSENT / 1e6;
 
 /// How much worse the fit may get when a head is removed.
 const HEAD_PRICE: f64 = 1.1;
-
-/// What [`MaxPlusModel::finish`] did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Refit {
-    /// Root of the mean squared error of the training predictions before, with absent values at minus infinity.
-    pub error_before: f64,
-    /// The same after; `None` if every head is undefined for some sample, and nothing was fitted.
-    pub error_after: Option<f64>,
-    /// Terms left in each head.
-    pub terms: Vec<usize>,
-    /// Whether slopes were near whole numbers and became whole.
-    pub snapped: bool,
-    /// Whether a soft stop became exactly "nothing changes any more".
-    pub settled_stop: bool,
-}
 
 /// Blended states of training graphs, and what should be predicted.
 struct Evidence {
@@ -63,7 +48,7 @@ impl MaxPlusModel {
     ///
     /// # Complexity
     /// Time `heads * channels * nodes * channels`, far below that of an epoch.
-    pub fn finish(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Refit), Error> {
+    pub(super) fn refitted(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Refit), Error> {
         let mut model = self.with_threshold(graph, targets).hardened();
         let evidence = Evidence::new(&model, graph, targets)?;
         let channels = model.config.channels;

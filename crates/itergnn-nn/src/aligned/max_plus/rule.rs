@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use super::gate::GateRule;
-use super::model::{ABSENT, FLOOR, MaxPlusModel, host};
+use super::model::{ABSENT, FLOOR, MaxPlusModel};
+use crate::aligned::parameter::host;
 use crate::{GraphTensors, ReadoutKind};
 
 /// A graph is done when no more than this probability is left.

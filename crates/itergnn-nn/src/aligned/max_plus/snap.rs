@@ -2,8 +2,9 @@
 
 use super::MaxPlusModel;
 use super::inference::Ground;
-use super::model::{ABSENT, FLOOR, host, replaced};
+use super::model::{ABSENT, FLOOR};
 use super::rule::Rule;
+use crate::aligned::parameter::{host, replaced};
 use crate::{GraphTensors, ReadoutKind, RunOptions};
 
 /// A slope this near to a whole number is meant to be it.

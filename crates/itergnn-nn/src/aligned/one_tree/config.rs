@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Error;
+use crate::architecture::{Recipe, Settings};
 use crate::config::{at_least_one, check_parameters};
+use crate::{Error, TaskWidths};
 
 /// The settings of a [`OneTreeModel`](super::OneTreeModel).
 ///
@@ -51,8 +52,10 @@ impl OneTreeConfig {
     pub fn new(node_width: usize, output_width: usize) -> Self {
         Self { node_width, output_width, settle: settle(), ponder: ponder(), training_cap: training_cap() }
     }
+}
 
-    pub(crate) fn validate(&self) -> Result<(), Error> {
+impl Settings for OneTreeConfig {
+    fn validate(&self) -> Result<(), Error> {
         at_least_one("node_width", self.node_width)?;
         at_least_one("output_width", self.output_width)?;
         at_least_one("training_cap", self.training_cap)?;
@@ -62,5 +65,29 @@ impl OneTreeConfig {
             }
         }
         check_parameters(4.0 * self.output_width as f64)
+    }
+
+    fn widths(&self) -> TaskWidths {
+        TaskWidths::graph(self.node_width, 1, self.output_width)
+    }
+
+    fn line(&self) -> String {
+        "one-tree (task-aligned): one price per node, five steering numbers, a learned remainder".to_owned()
+    }
+
+    fn hidden_width(&self) -> usize {
+        1
+    }
+
+    fn set_hidden_width(&mut self, _width: usize) -> Result<(), Error> {
+        Err(Error::config("one-tree", "it has one price per node, and no width to change"))
+    }
+
+    fn recipe(&self) -> Recipe {
+        Recipe::Relative
+    }
+
+    fn is_capped_in_training(&self) -> bool {
+        true
     }
 }

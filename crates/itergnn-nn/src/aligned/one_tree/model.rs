@@ -8,6 +8,7 @@ use super::ascent::{AscentStep, Ended, FEATURES, Steering, ascend};
 use super::memory::POWERS;
 use super::number::{Dual, Number, STEERING};
 use super::tree::Lengths;
+use crate::architecture::{Architecture, Settings};
 use crate::controllers::{ControllerOutput, GraphStep, Mode, RunOptions, SAFETY_CAP, Scope, Trace};
 use crate::fused::EngineUse;
 use crate::{Error, GraphTensors, InitRng, ModelOutput};
@@ -54,8 +55,10 @@ pub struct OneTreeModel {
     config: OneTreeConfig,
 }
 
-impl OneTreeModel {
-    pub(crate) fn new(config: &OneTreeConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+impl Architecture for OneTreeModel {
+    type Settings = OneTreeConfig;
+
+    fn new(config: &OneTreeConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
         config.validate()?;
         let steering = FIRST_STEERING
             .map(|(least, most)| (least + most) / 2.0 + f64::from(rng.symmetric((most - least) / 2.0)))
@@ -71,13 +74,15 @@ impl OneTreeModel {
     ///
     /// # Errors
     /// [`Error::Graph`] for edge attributes that are no lengths, and for graphs that are not connected or too large.
-    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+    fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         match options.mode {
             Mode::Training => self.run::<Dual>(graph, options.cap.unwrap_or(self.config.training_cap), options),
             Mode::Inference => self.run::<f64>(graph, options.cap.unwrap_or(SAFETY_CAP), options),
         }
     }
+}
 
+impl OneTreeModel {
     fn run<N: Number>(&self, graph: &GraphTensors, cap: usize, options: &RunOptions) -> Result<ModelOutput, Error> {
         let device = graph.device();
         let numbers: Vec<f64> = host(self.steering.val().detach());

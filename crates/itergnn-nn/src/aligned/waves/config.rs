@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{at_least_one, check_parameters};
-use crate::{Error, ReadoutKind};
+use crate::architecture::{Recipe, Settings};
+use crate::config::{at_least_one, check_parameters, name_of};
+use crate::{Error, ReadoutKind, TaskWidths};
 
 /// Deepest tree of a head. The search for a tree is exhaustive, so its time grows like the number of possible tests to this power.
 const DEEPEST: usize = 3;
@@ -78,8 +79,10 @@ impl WaveConfig {
     pub(super) fn leaves(&self) -> usize {
         1 << self.depth
     }
+}
 
-    pub(crate) fn validate(&self) -> Result<(), Error> {
+impl Settings for WaveConfig {
+    fn validate(&self) -> Result<(), Error> {
         at_least_one("node_width", self.node_width)?;
         at_least_one("output_width", self.output_width)?;
         at_least_one("channels", self.channels)?;
@@ -94,6 +97,32 @@ impl WaveConfig {
         let features = features + 2.0 * self.edge_width as f64;
         let outputs = self.output_width as f64;
         check_parameters(channels * features + self.leaves() as f64 * features * (outputs + 1.0))
+    }
+
+    fn widths(&self) -> TaskWidths {
+        let Self { node_width, edge_width, output_width, readout, .. } = *self;
+        TaskWidths { node_width, edge_width, output_width, readout }
+    }
+
+    fn line(&self) -> String {
+        let (scaling, readout, maps) = (name_of(&self.scaling), name_of(&self.readout), self.leaves());
+        format!(
+            "waves (task-aligned): {} channels, {scaling} target, readout {readout}, {maps} linear maps",
+            self.channels
+        )
+    }
+
+    fn hidden_width(&self) -> usize {
+        self.channels
+    }
+
+    fn set_hidden_width(&mut self, width: usize) -> Result<(), Error> {
+        self.channels = width;
+        Ok(())
+    }
+
+    fn recipe(&self) -> Recipe {
+        Recipe::Finished
     }
 }
 

@@ -3,7 +3,7 @@
 use super::features::Rows;
 use super::tree::{Tree, apply};
 use crate::Error;
-use crate::aligned::max_plus::least_squares_of_rank;
+use crate::aligned::least_squares::least_squares_of_rank;
 
 /// A feature counts as a combination of others if less than this share of it is new. Attributes come as `f32`, so what differs by less is their rounding (6e-8 of a
 /// number, some ten times that in a difference), and a weight on rounding means nothing on other samples.

@@ -5,7 +5,7 @@ use burn::tensor::{Tensor, TensorData};
 use super::features::Observed;
 use super::model::WaveModel;
 use super::tree::Tree;
-use crate::aligned::max_plus::host;
+use crate::aligned::parameter::host;
 use crate::controllers::{ControllerOutput, RunOptions, Scope};
 use crate::fused::EngineUse;
 use crate::{GraphTensors, ModelOutput};

@@ -6,7 +6,9 @@ use burn::tensor::{Device, Tensor, TensorData};
 use super::inference::infer;
 use super::training::train_pass;
 use super::{Scaling, WaveConfig};
-use crate::aligned::max_plus::{Refit, host, replaced};
+use crate::aligned::Refit;
+use crate::aligned::parameter::{host, replaced};
+use crate::architecture::{Architecture, Settings};
 use crate::controllers::{Mode, RunOptions};
 use crate::{Error, GraphTensors, InitRng, ModelOutput};
 
@@ -34,8 +36,8 @@ const MAP_SCALE: f64 = 0.1;
 /// f       = [1 ; sum or max over v of (1, k_v, t_v)]       if it is invariant
 /// y       = M_leaf f,   leaf by tests   g . f + b . k > 0
 /// ```
-/// In training a test is a sigmoid of `gain (g . f / |f| + b . k)`, and `y` the mean over leaves; the gain rises ([`WaveModel::at_progress`]), and
-/// [`WaveModel::finish`] makes the tests exact. The gradient reaches `A` through `h`: a strength is a linear function of `A` as long as the origin stays the same.
+/// In training a test is a sigmoid of `gain (g . f / |f| + b . k)`, and `y` the mean over leaves; the gain rises ([`Architecture::at_progress`]), and
+/// [`Architecture::finish`] makes the tests exact. The gradient reaches `A` through `h`: a strength is a linear function of `A` as long as the origin stays the same.
 ///
 /// Positively homogeneous in node and edge attributes together: of degree 1 if proportional, of degree 0 if invariant, the number of steps always of
 /// degree 0 (`answers_scale_as_they_should` in `tests/waves.rs`).
@@ -56,8 +58,10 @@ pub struct WaveModel {
     pub(super) config: WaveConfig,
 }
 
-impl WaveModel {
-    pub(crate) fn new(config: &WaveConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+impl Architecture for WaveModel {
+    type Settings = WaveConfig;
+
+    fn new(config: &WaveConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
         config.validate()?;
         let (locals, channels, features) = (config.local_width(), config.channels, config.feature_width());
         // Largest and smallest value of everything a node sees, by turns, so that nothing is left out.
@@ -87,9 +91,7 @@ impl WaveModel {
     ///
     /// In training mode waves always settle. At inference a cap ends them on their way.
     ///
-    /// # Errors
-    /// None so far; the same type as the other models.
-    pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+    fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         match options.mode {
             Mode::Training => Ok(train_pass(self, graph)),
             Mode::Inference => Ok(infer(self, graph, options)),
@@ -97,8 +99,7 @@ impl WaveModel {
     }
 
     /// The model as it should be when `fraction` of the training is done; to be called before every step. From 30% to 60% the gain of the tests goes from 10 to 100.
-    #[must_use]
-    pub fn at_progress(self, fraction: f64) -> Self {
+    fn at_progress(self, fraction: f64) -> Self {
         let part = ((fraction - HARDENING.0) / (HARDENING.1 - HARDENING.0)).clamp(0.0, 1.0);
         self.with_stage(false, GAIN * HARDENED.powf(part))
     }
@@ -114,10 +115,13 @@ impl WaveModel {
     ///
     /// # Errors
     /// [`Error::Graph`] if there is not one target for each row.
-    pub fn finish(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Refit), Error> {
-        super::refit::finish(self, graph, targets)
+    fn finish(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Option<Refit>), Error> {
+        let (model, refit) = super::refit::finish(self, graph, targets)?;
+        Ok((model, Some(refit)))
     }
+}
 
+impl WaveModel {
     pub(super) fn with_stage(mut self, hard: bool, gain: f64) -> Self {
         if self.stage() != (hard, gain) {
             self.stage = replaced(self.stage, vec![f64::from(u8::from(hard)), gain]);

@@ -4,7 +4,8 @@ use super::experts::Evidence;
 use super::features::Observed;
 use super::model::WaveModel;
 use super::tree::Tree;
-use crate::aligned::max_plus::{Refit, host, replaced};
+use crate::aligned::Refit;
+use crate::aligned::parameter::{host, replaced};
 use crate::{Error, GraphTensors};
 
 /// How much worse the fit may be with waves along axes.

@@ -7,7 +7,7 @@ use super::features::Observed;
 use super::inference::report;
 use super::model::WaveModel;
 use super::{Scaling, WaveConfig};
-use crate::aligned::max_plus::host;
+use crate::aligned::parameter::host;
 use crate::ops::{segment_max, segment_sum};
 use crate::structure::index_tensor;
 use crate::{GraphTensors, ModelOutput, ReadoutKind};
