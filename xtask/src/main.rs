@@ -2,6 +2,7 @@
 
 mod architecture;
 mod check;
+mod python;
 mod sanitize;
 
 use std::process::ExitCode;
@@ -13,6 +14,8 @@ usage: cargo xtask <task>
   architecture   which crate may depend on which (see docs/architecture.md)
   lint           formatting, clippy and documentation, warnings denied
   test           all tests
+  python         the Python package: lints, wheel, pytest in a fresh virtual environment (needs python3 and PyPI)
+  wheel          the wheel of the Python package, optimised, in target/wheels
   sanitize       the kernels' portable path with the address sanitizer (not in CI)
   valgrind       the kernels' corner cases under valgrind (not in CI; minutes)";
 
@@ -23,6 +26,8 @@ fn main() -> ExitCode {
         "architecture" => architecture::check(),
         "lint" => check::lint(),
         "test" => check::test(),
+        "python" => python::test(),
+        "wheel" => python::wheel(),
         "sanitize" => sanitize::address(),
         "valgrind" => sanitize::valgrind(),
         _ => {

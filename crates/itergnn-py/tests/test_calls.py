@@ -1,0 +1,59 @@
+"""What every call promises: panics and interrupts become exceptions, other threads run meanwhile."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import pytest
+
+import itergnn
+
+
+def test_a_panic_is_an_exception(capfd):
+    with pytest.raises(RuntimeError, match="please report it: as the test asked") as caught:
+        itergnn._core._panic_for_tests()
+    assert isinstance(caught.value, itergnn.RunError)
+
+
+def test_other_threads_run_during_a_long_call():
+    ticks, done = [], threading.Event()
+
+    def tick():
+        while not done.is_set():
+            ticks.append(time.monotonic())
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    began = time.monotonic()
+    itergnn.sample("shortest-path", 2000, size=100)
+    ended = time.monotonic()
+    done.set()
+    thread.join()
+    # With the lock held the other thread would stand still for the whole call.
+    assert sum(began < at < ended for at in ticks) >= 3
+
+
+def test_ctrl_c_ends_a_long_call_within_a_second():
+    # A lattice of points is the hardest case of the solver: many tours of the same length.
+    program = """
+        import numpy as np, itergnn
+        points = np.stack(np.meshgrid(np.arange(15.0), np.arange(15.0)), -1).reshape(-1, 2)
+        print("begun", flush=True)
+        try:
+            itergnn.exact.tour(points)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    assert process.stdout.readline() == "interrupted\n"
+    # Half a second of tolerance for a machine that does other things too.
+    assert time.monotonic() - sent < 1.5
+    assert process.wait(10) == 0
