@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use itergnn_kernels::Isa;
 use itergnn_kernels::block::*;
+use itergnn_kernels::settings::*;
 use measure::{Random, thread_time};
 
 struct Graphs {
@@ -78,31 +79,33 @@ fn measure(runs: usize, mut now: impl FnMut() -> Duration, mut work: impl FnMut(
     (times[0], times[runs / 2])
 }
 
-/// The blocks: name, layer, aggregation, whether edges differ.
-fn rows() -> Vec<(&'static str, LayerKind, Aggregation, bool)> {
-    use Aggregation::{Attention, Max, ScaleInvariantAttention, Sum};
-    let gcn = Convolution::Gcn { self_loops: true, edge_weights: false, output_slope: 0.01 };
-    let gat = Convolution::Gat { self_loops: true, reads_edges: false, score_slope: 0.2, output_slope: 0.01 };
+/// The blocks: name, layer, whether edges differ.
+fn rows() -> Vec<(&'static str, LayerConfig, bool)> {
+    use Aggregation::{Attention, Max};
+    let layer = |kind, aggregation, homogeneous| {
+        LayerConfig::new(kind, 3, 64, 1).with_aggregation(aggregation).with_homogeneous(homogeneous)
+    };
+    let convolution = |kind| LayerConfig { output_activation: Activation::LeakyRelu, ..layer(kind, Attention, false) };
     vec![
-        ("path-sim max, weighted", LayerKind::PathSim, Max, true),
-        ("path-sim max, unweighted", LayerKind::PathSim, Max, false),
-        ("path-sim si-attention, weighted", LayerKind::PathSim, ScaleInvariantAttention, true),
-        ("path-sim si-attention, unweighted", LayerKind::PathSim, ScaleInvariantAttention, false),
-        ("path attention, weighted", LayerKind::Path, Attention, true),
-        ("path max, weighted", LayerKind::Path, Max, true),
-        ("30 layers gcn", LayerKind::Convolution(gcn), Sum, true),
-        ("30 layers gat", LayerKind::Convolution(gat), Attention, true),
+        ("path-sim max, weighted", layer(LayerKind::PathSim, Max, true), true),
+        ("path-sim max, unweighted", layer(LayerKind::PathSim, Max, true), false),
+        ("path-sim si-attention, weighted", layer(LayerKind::PathSim, Attention, true), true),
+        ("path-sim si-attention, unweighted", layer(LayerKind::PathSim, Attention, true), false),
+        ("path attention, weighted", layer(LayerKind::Path, Attention, false), true),
+        ("path max, weighted", layer(LayerKind::Path, Max, true), true),
+        ("30 layers gcn", convolution(LayerKind::Gcn), true),
+        ("30 layers gat", convolution(LayerKind::Gat), true),
     ]
 }
 
 /// Operations of the matrix products that the states need in 30 steps, padding and what the inputs need left out.
 fn operations(config: &BlockConfig, nodes: usize, edges: usize, weighted: bool) -> f64 {
-    let (hidden, message) = (config.hidden_width, config.message_width());
-    let shared = config.layer == LayerKind::PathSim && !weighted;
+    let (hidden, message) = (config.hidden_width(), config.message_width());
+    let shared = config.layer.kind == LayerKind::PathSim && !weighted;
     let ends = if config.uses_receiver() { 2 } else { 1 };
-    let second = match config.layer {
-        LayerKind::Convolution(_) => 0,
-        _ => (if shared { nodes } else { edges }) * message * hidden,
+    let second = match config.is_convolution() {
+        true => 0,
+        false => (if shared { nodes } else { edges }) * message * hidden,
     };
     2.0 * 30.0 * (nodes * hidden * message * ends + second) as f64
 }
@@ -135,23 +138,16 @@ fn main() {
     for (family, graphs, growing) in
         families.iter().flat_map(|(name, graphs)| [(name, graphs, true), (name, graphs, false)])
     {
-        for (name, layer, aggregation, weighted) in rows() {
+        for (name, layer, weighted) in rows() {
             let name = format!("{family} {name}, {}", if growing { "growing" } else { "random" });
-            let is_stack = matches!(layer, LayerKind::Convolution(_));
+            let is_stack = matches!(layer.kind, LayerKind::Gcn | LayerKind::Gat);
             // Nothing of a convolution can be skipped, and thirty of them with growing weights overflow.
             if !name.contains(&filter) || (is_stack && growing) {
                 continue;
             }
-            let iterative = Iterative { confidence_bias: true, ..Iterative::default() };
-            let config = BlockConfig {
-                layer,
-                aggregation,
-                controller: if is_stack { Controller::Stack { layers: 30 } } else { Controller::Iterative(iterative) },
-                biased: is_stack,
-                input_width: 3,
-                hidden_width: 64,
-                edge_width: 1,
-            };
+            let iterative = ControllerConfig::iter_decay().with_iter(|iter| iter.confidence_bias = Some(true));
+            let config =
+                BlockConfig { layer, controller: if is_stack { ControllerConfig::stack(30) } else { iterative } };
             let (nodes, edges) = (graphs.receiver_offsets.len() - 1, graphs.senders.len());
             let layout = ParameterLayout::new(&config);
             let mut parameters = vec![0.0; layout.len()];
@@ -194,7 +190,7 @@ fn main() {
             };
             let (output, tape) = run_forward();
             assert!(output.iterations.iter().all(|&iterations| iterations == 30), "the confidences stopped a graph");
-            let fewer = if is_stack { Controller::Stack { layers: 29 } } else { Controller::Shared { iterations: 29 } };
+            let fewer = if is_stack { ControllerConfig::stack(29) } else { ControllerConfig::shared(29) };
             let fewer = BlockConfig { controller: fewer, ..config };
             let fewer_parameters = &parameters[..ParameterLayout::new(&fewer).len()];
             let (before, _) =

@@ -13,6 +13,7 @@ mod measure;
 use std::time::Instant;
 
 use itergnn_kernels::block::*;
+use itergnn_kernels::settings::*;
 use measure::{Random, peak_memory};
 
 /// A graph with its numbers.
@@ -48,16 +49,10 @@ impl Case {
     }
 }
 
-fn config(iterative: Iterative) -> BlockConfig {
-    BlockConfig {
-        layer: LayerKind::PathSim,
-        aggregation: Aggregation::Max,
-        controller: Controller::Iterative(iterative),
-        biased: false,
-        input_width: 3,
-        hidden_width: 64,
-        edge_width: 1,
-    }
+fn config(iterative: IterConfig) -> BlockConfig {
+    let layer =
+        LayerConfig::new(LayerKind::PathSim, 3, 64, 1).with_aggregation(Aggregation::Max).with_homogeneous(true);
+    BlockConfig { layer, controller: ControllerConfig::Iter(iterative) }
 }
 
 fn by_receiver(nodes: usize, links: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
@@ -117,19 +112,19 @@ fn seconds(repetitions: usize, run: impl Fn()) -> f64 {
     (0..repetitions).map(time).fold(f64::INFINITY, f64::min)
 }
 
-/// Seconds an iteration, the difference of two lengths, which takes preparation out.
-fn seconds_an_iteration(case: &Case, iterative: Iterative, strategy: Strategy, threads: usize) -> f64 {
+/// Seconds per iteration, the difference of two lengths, which takes preparation out.
+fn seconds_per_iteration(case: &Case, iterative: IterConfig, strategy: Strategy, threads: usize) -> f64 {
     let most = (2_000_000 / case.nodes()).clamp(6, 60);
     let repetitions = if case.nodes() > 100_000 { 3 } else { 10 };
-    let run = |max_iterations| {
-        let config = config(Iterative { max_iterations, ..iterative });
+    let run = |training_cap| {
+        let config = config(IterConfig { training_cap, ..iterative });
         seconds(repetitions, || drop(case.infer(&config, strategy)))
     };
     on_threads(threads, || run(most) - run(1)) / (most - 1) as f64
 }
 
 fn dense(filter: &str) {
-    let iterative = Iterative { epsilon: 0.0, confidence_bias: true, ..Iterative::default() };
+    let iterative = IterConfig { epsilon: 0.0, decay: 0.9999, confidence_bias: Some(true), ..IterConfig::default() };
     for line in [5_000, 50_000, 806_500] {
         for weighted in [false, true] {
             let name = format!("dense lobster {line} {}", if weighted { "weighted" } else { "unweighted" });
@@ -139,7 +134,7 @@ fn dense(filter: &str) {
             let case = growing(line, weighted, &config(iterative));
             let (nodes, edges) = (case.nodes(), case.senders.len());
             for (threads, strategy) in [(1, Strategy::Dense), (2, Strategy::Dense), (2, Strategy::Active)] {
-                let seconds = seconds_an_iteration(&case, iterative, strategy, threads);
+                let seconds = seconds_per_iteration(&case, iterative, strategy, threads);
                 println!(
                     "{name}: {nodes} nodes, {edges} edges, {threads} threads, {strategy:?}: {:.3} ms an iteration, {:.1} M edges/s, peak memory so far {} MiB",
                     1e3 * seconds,
@@ -157,7 +152,7 @@ const CEILING: f32 = 262_144.0;
 /// Two waves on a line: channels 0 and 1 hold `CEILING - distance` from source and target, channel 2 that of the whole way once they meet, which also ends
 /// the iteration.
 fn two_waves(nodes: usize, apart: usize, weight: impl Fn(usize) -> f32) -> (BlockConfig, Case) {
-    let iterative = Iterative { decay: 1.0, max_iterations: 1_000_000, confidence_bias: true, ..Iterative::default() };
+    let iterative = IterConfig { training_cap: 1_000_000, confidence_bias: Some(true), ..IterConfig::default() };
     let config = config(iterative);
     let layout = ParameterLayout::new(&config);
     let mut parameters = vec![0.0; layout.len()];
@@ -212,9 +207,10 @@ fn bellman_ford(filter: &str) {
         }
         let (config, case) = two_waves(nodes, apart, weight);
         let expected: f32 = ((nodes - apart) / 2..(nodes + apart) / 2).map(weight).sum();
-        let Controller::Iterative(iterative) = config.controller else { unreachable!("it is iterative") };
+        let iterative = *config.iterative().expect("it is iterative");
         for threads in [1, 2] {
-            let dense = seconds_an_iteration(&case, Iterative { epsilon: 0.0, ..iterative }, Strategy::Dense, threads);
+            let dense =
+                seconds_per_iteration(&case, IterConfig { epsilon: 0.0, ..iterative }, Strategy::Dense, threads);
             let answer = on_threads(threads, || case.infer(&config, Strategy::Automatic));
             let length = CEILING - answer.output.iter().skip(2).step_by(64).copied().fold(0.0, f32::max);
             let total = on_threads(threads, || seconds(3, || drop(case.infer(&config, Strategy::Automatic))));

@@ -28,9 +28,9 @@ pub enum KernelError {
         /// What is wrong there.
         problem: &'static str,
     },
-    /// A combination of options that no layer of the paper has.
+    /// Settings that the kernels do not cover.
     #[error("unsupported block configuration: {0}")]
-    Config(&'static str),
+    Config(String),
     /// The processor lacks the instruction set that was asked for.
     #[error("this processor does not offer the instruction set {0:?}")]
     IsaUnavailable(Isa),

@@ -1,22 +1,16 @@
 //! Fused CPU kernels of itergnn: plain slices in, plain slices out.
 //!
 //! [`block`] runs a controller around a message-passing layer on a batch of graphs, forward and backward. [`classifier`] is the whole training step of a GIN or Iter-GIN
-//! classifier. They know nothing of tensors or of graph types: another crate registers the first as an operation of its framework, and drives the second itself.
+//! classifier. Both run [`settings`], which say what networks are made of. They know nothing of tensors or of graph types: another crate registers the first as an operation of its framework, and drives the second itself.
 //!
 //! Not for: embedding, readout, head and loss around a block, and the optimiser, which are a small part of a step.
 //!
 //! ```
 //! use itergnn_kernels::block::*;
+//! use itergnn_kernels::settings::*;
 //!
-//! let config = BlockConfig {
-//!     layer: LayerKind::PathSim,
-//!     aggregation: Aggregation::Max,
-//!     controller: Controller::Iterative(Iterative::default()),
-//!     biased: false,
-//!     input_width: 3,
-//!     hidden_width: 64,
-//!     edge_width: 1,
-//! };
+//! let layer = LayerConfig::new(LayerKind::PathSim, 3, 64, 1).with_aggregation(Aggregation::Max).with_homogeneous(true);
+//! let config = BlockConfig { layer, controller: ControllerConfig::iter_decay() };
 //! // The widths interpolate: 3 + 64 + 1 = 68 -> 66 -> 64.
 //! assert_eq!(config.message_width(), 66);
 //! assert_eq!(ParameterLayout::new(&config).len(), 68 * 66 + 66 * 64 + 64);
@@ -32,6 +26,7 @@ mod error;
 mod kernels;
 mod memory;
 mod real;
+pub mod settings;
 mod simd;
 
 pub use error::KernelError;

@@ -4,8 +4,9 @@
 
 mod cases;
 
-use cases::{Batch, Case, Random, configs, relative_difference};
+use cases::{Batch, Case, Random, configs, relative_difference, sized};
 use itergnn_kernels::block::*;
+use itergnn_kernels::settings::*;
 use itergnn_kernels::{Isa, KernelError, Real};
 use proptest::prelude::*;
 
@@ -15,17 +16,9 @@ const TIGHT: f64 = 1e-10;
 /// Scale-invariant attention divides by ranges down to 1e-4 of the scores, which enlarges rounding as much, and more so in gradients.
 const TIGHT_OVER_RANGE: f64 = 1e-7;
 
-fn config(layer: LayerKind, aggregation: Aggregation, hidden_width: usize) -> BlockConfig {
-    let iterative = Iterative { max_iterations: 4, ..Iterative::default() };
-    BlockConfig {
-        layer,
-        aggregation,
-        controller: Controller::Iterative(iterative),
-        biased: true,
-        input_width: 2,
-        hidden_width,
-        edge_width: 1,
-    }
+fn config(layer: LayerConfig, hidden_width: usize) -> BlockConfig {
+    let iterative = IterConfig { training_cap: 4, ..IterConfig::default() };
+    BlockConfig { layer: sized(layer, 2, hidden_width, 1), controller: ControllerConfig::Iter(iterative) }
 }
 
 fn engine() -> Engine {
@@ -34,8 +27,7 @@ fn engine() -> Engine {
 
 fn assert_equal_to_reference(case: &Case<f64>, wanted: Wanted) {
     let expected = case.reference();
-    let scale_invariant = case.config.aggregation == Aggregation::ScaleInvariantAttention;
-    let tolerance = if scale_invariant { TIGHT_OVER_RANGE } else { TIGHT };
+    let tolerance = if case.config.has_score() && case.config.scale_invariant() { TIGHT_OVER_RANGE } else { TIGHT };
     let (output, gradients) = case.fused(engine(), wanted);
     let options = InferOptions { last_hidden: true, ..InferOptions::default() };
     let inferred = infer_with(engine(), &case.config, &case.inputs(), options).unwrap();
@@ -64,9 +56,9 @@ fn assert_equal_to_reference(case: &Case<f64>, wanted: Wanted) {
 fn hubs_of_ten_thousand_edges() {
     let mut random = Random(11);
     let spokes: Vec<_> = (0..10_000).map(|edge| (1 + edge % 40, 0)).chain([(0, 1), (0, 2)]).collect();
-    for (layer, aggregation) in cases::layers() {
+    for layer in cases::layers() {
         let batch = Batch::new(&[(41, spokes.clone()), (3, vec![(0, 1), (1, 2)])]);
-        let case = Case::random(&mut random, config(layer, aggregation, 6), batch, false);
+        let case = Case::random(&mut random, config(layer, 6), batch, false);
         assert_equal_to_reference(&case, Wanted::default());
     }
 }
@@ -74,10 +66,10 @@ fn hubs_of_ten_thousand_edges() {
 #[test]
 fn graphs_of_many_tiles_and_slabs() {
     let mut random = Random(12);
-    for (layer, aggregation) in cases::layers() {
+    for layer in cases::layers() {
         let edges = (0..700).flat_map(|node| [(node, (node + 1) % 300), ((node * 7) % 300, node % 300)]);
         let edges = edges.map(|(sender, receiver)| (sender % 300, receiver)).collect();
-        let config = BlockConfig { controller: Controller::Shared { iterations: 19 }, ..config(layer, aggregation, 7) };
+        let config = BlockConfig { controller: ControllerConfig::shared(19), ..config(layer, 7) };
         let case = Case::random(&mut random, config, Batch::new(&[(300, edges)]), false);
         assert_equal_to_reference(&case, Wanted::default());
     }
@@ -91,11 +83,11 @@ fn large_graphs_equal_the_reference_on_any_number_of_threads() {
     let ring: Vec<_> = (0..nodes).flat_map(|node| [(node, (node + 1) % nodes), ((node + 77) % nodes, node)]).collect();
     let mut ring_by_receiver = ring;
     ring_by_receiver.sort_by_key(|edge| edge.1);
-    for (layer, aggregation) in cases::layers() {
+    for layer in cases::layers() {
         for equal_edges in [false, true] {
             let mut batch = Batch::new(&[(3, vec![(0, 1), (1, 2)])]);
             batch.push_sorted(nodes, &ring_by_receiver);
-            let config = BlockConfig { input_width: 1, ..config(layer, aggregation, 3) };
+            let config = BlockConfig { layer: sized(layer, 1, 3, 1), ..config(layer, 3) };
             let case = Case::random(&mut random, config, batch, equal_edges);
             assert_equal_to_reference(&case, Wanted::default());
             let case = case.to_f32();
@@ -112,7 +104,7 @@ fn large_graphs_equal_the_reference_on_any_number_of_threads() {
 #[test]
 fn empty_batches_graphs_without_nodes_and_nodes_without_edges() {
     let mut random = Random(13);
-    for (layer, aggregation) in cases::layers() {
+    for layer in cases::layers() {
         for graphs in [
             vec![],
             vec![(0, vec![])],
@@ -121,7 +113,7 @@ fn empty_batches_graphs_without_nodes_and_nodes_without_edges() {
             vec![(0, vec![]), (5, vec![(1, 1), (0, 1)]), (0, vec![]), (2, vec![])],
         ] {
             for controller in cases::controllers() {
-                let config = BlockConfig { controller, ..config(layer, aggregation, 5) };
+                let config = BlockConfig { controller, ..config(layer, 5) };
                 let case = Case::random(&mut random, config, Batch::new(&graphs), false);
                 assert_equal_to_reference(&case, Wanted { node_inputs: true, edge_features: true });
             }
@@ -132,9 +124,9 @@ fn empty_batches_graphs_without_nodes_and_nodes_without_edges() {
 #[test]
 fn a_node_without_incoming_edges_keeps_its_state() {
     let mut random = Random(14);
-    for (layer, aggregation) in cases::layers() {
+    for layer in cases::layers() {
         let batch = Batch::new(&[(3, vec![(0, 1), (2, 1)])]);
-        let case = Case::random(&mut random, config(layer, aggregation, 5), batch, false).to_f32();
+        let case = Case::random(&mut random, config(layer, 5), batch, false).to_f32();
         let (output, _) = case.fused(engine(), Wanted::default());
         assert_eq!(output.last_hidden[..5], case.hidden[..5]);
         assert_eq!(output.last_hidden[10..], case.hidden[10..]);
@@ -144,13 +136,8 @@ fn a_node_without_incoming_edges_keeps_its_state() {
 /// On a tie the old state wins, and among edges the first.
 #[test]
 fn ties_go_to_the_state_and_then_to_the_first_edge() {
-    let config = BlockConfig {
-        controller: Controller::Shared { iterations: 1 },
-        biased: false,
-        input_width: 0,
-        edge_width: 0,
-        ..config(LayerKind::PathSim, Aggregation::Max, 1)
-    };
+    let layer = LayerConfig::new(LayerKind::PathSim, 0, 1, 0).with_aggregation(Aggregation::Max).with_homogeneous(true);
+    let config = BlockConfig { layer, controller: ControllerConfig::shared(1) };
     // One channel and weights of one: a message is the sender's state.
     assert_eq!(ParameterLayout::new(&config).len(), 2);
     let batch = Batch::new(&[(3, vec![(0, 2), (1, 2)])]);
@@ -177,9 +164,9 @@ fn ties_go_to_the_state_and_then_to_the_first_edge() {
 fn the_number_of_threads_does_not_change_a_bit() {
     let mut random = Random(15);
     let sizes: Vec<usize> = (0..40).map(|_| random.below(14)).collect();
-    for (layer, aggregation) in cases::layers() {
-        for controller in [Controller::Stack { layers: 3 }, Controller::Iterative(Iterative::default())] {
-            let config = BlockConfig { controller, ..config(layer, aggregation, 24) };
+    for layer in cases::layers() {
+        for controller in [ControllerConfig::stack(3), ControllerConfig::iter_decay()] {
+            let config = BlockConfig { controller, ..config(layer, 24) };
             let batch = Batch::random(&mut random, &sizes, 3);
             let case = Case::random(&mut random, config, batch, false).to_f32();
             let results: Vec<_> = [1, 2, 3]
@@ -233,8 +220,8 @@ fn a_graph_does_not_notice_its_batch() {
 #[test]
 fn overflow_is_an_error_that_names_graph_and_iteration() {
     let mut random = Random(17);
-    for (layer, aggregation) in cases::layers() {
-        let config = BlockConfig { controller: Controller::Shared { iterations: 12 }, ..config(layer, aggregation, 6) };
+    for layer in cases::layers() {
+        let config = BlockConfig { controller: ControllerConfig::shared(12), ..config(layer, 6) };
         let batch = Batch::new(&[(2, vec![]), (3, vec![(0, 1), (1, 2), (2, 0), (1, 0)])]);
         let mut case = Case::random(&mut random, config, batch, false).to_f32();
         case.parameters.iter_mut().for_each(|value| *value *= 3e4);
@@ -254,8 +241,8 @@ fn overflow_is_an_error_that_names_graph_and_iteration() {
 #[test]
 fn overflowing_gradients_are_an_error() {
     let mut random = Random(18);
-    for (layer, aggregation) in cases::layers() {
-        let config = BlockConfig { controller: Controller::Shared { iterations: 3 }, ..config(layer, aggregation, 6) };
+    for layer in cases::layers() {
+        let config = BlockConfig { controller: ControllerConfig::shared(3), ..config(layer, 6) };
         let batch = Batch::new(&[(3, vec![(0, 1), (1, 2), (2, 0)])]);
         let mut case = Case::random(&mut random, config, batch, false).to_f32();
         case.output_gradient[4] = f32::INFINITY;
@@ -269,7 +256,7 @@ fn overflowing_gradients_are_an_error() {
 #[test]
 fn noise_in_scores_gives_finite_gradients() {
     let mut random = Random(19);
-    let config = config(LayerKind::Path, Aggregation::ScaleInvariantAttention, 6);
+    let config = config(LayerConfig::new(LayerKind::Path, 0, 1, 0).with_homogeneous(true), 6);
     let batch = Batch::new(&[(4, vec![(0, 3), (1, 3), (2, 3)])]);
     let mut case = Case::random(&mut random, config, batch, true).to_f32();
     for node in 1..3 {
@@ -289,7 +276,8 @@ fn noise_in_scores_gives_finite_gradients() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let mut random = Random(20);
-    let config = config(LayerKind::PathSim, Aggregation::Max, 5);
+    let layer = LayerConfig::new(LayerKind::PathSim, 0, 1, 0).with_aggregation(Aggregation::Max);
+    let config = config(layer, 5);
     let good = Case::random(&mut random, config, Batch::new(&[(3, vec![(0, 1), (1, 2)]), (1, vec![])]), false);
     let refused = |change: &dyn Fn(&mut Case<f64>)| {
         let mut case = good.clone();
@@ -306,10 +294,7 @@ fn what_does_not_fit_is_refused() {
     assert!(batch(refused(&|case| case.batch.receiver_offsets.swap(1, 3))));
     assert!(batch(refused(&|case| case.batch.node_offsets[0] = 1)));
     assert!(batch(refused(&|case| case.batch.edge_offsets[1] = 1)));
-    let error = refused(&|case| {
-        case.config.layer = LayerKind::MpnnMax;
-        case.config.aggregation = Aggregation::Attention;
-    });
+    let error = refused(&|case| case.config.layer.aggregation = Aggregation::Sparsemax);
     assert!(matches!(error, KernelError::Config(_)));
 }
 
@@ -342,19 +327,10 @@ proptest! {
 
     /// f(a x) = a f(x) for a bias-free layer: states, inputs and edge features scaled by a power of two give states scaled by it, bit by bit.
     #[test]
-    fn bias_free_layers_are_homogeneous(seed in any::<u64>(), exponent in -6_i32..7, layer in 0_usize..7) {
-        let (layer, aggregation) = cases::layers()[layer];
-        prop_assume!(aggregation != Aggregation::Attention);
+    fn bias_free_layers_are_homogeneous(seed in any::<u64>(), exponent in -6_i32..7, layer in 0_usize..10) {
+        let layer = cases::layers()[layer].with_homogeneous(true);
         let mut random = Random(seed);
-        let config = BlockConfig {
-            layer,
-            aggregation,
-            controller: Controller::Shared { iterations: 4 },
-            biased: false,
-            input_width: 2,
-            hidden_width: 12,
-            edge_width: 1,
-        };
+        let config = BlockConfig { layer: sized(layer, 2, 12, 1), controller: ControllerConfig::shared(4) };
         let batch = Batch::random(&mut random, &[8], 3);
         let case = Case::random(&mut random, config, batch, false).to_f32();
         let factor = 2.0_f32.powi(exponent);

@@ -6,6 +6,7 @@ mod cases;
 
 use cases::{Batch, Case, Random, controllers, relative_difference};
 use itergnn_kernels::block::*;
+use itergnn_kernels::settings::*;
 use itergnn_kernels::{Isa, KernelError, Real};
 
 /// Double precision: only the order of sums differs.
@@ -54,16 +55,8 @@ fn check(case: &Case<f64>) {
     }
 }
 
-fn config(layer: LayerKind, controller: Controller) -> BlockConfig {
-    BlockConfig {
-        layer,
-        aggregation: Aggregation::Max,
-        controller,
-        biased: true,
-        input_width: 2,
-        hidden_width: 5,
-        edge_width: 1,
-    }
+fn config(kind: LayerKind, controller: ControllerConfig) -> BlockConfig {
+    BlockConfig { layer: LayerConfig::new(kind, 2, 5, 1).with_aggregation(Aggregation::Max), controller }
 }
 
 const LAYERS: [LayerKind; 3] = [LayerKind::MpnnMax, LayerKind::Path, LayerKind::PathSim];
@@ -92,7 +85,7 @@ fn lobster(nodes: usize, random: &mut Random) -> (usize, Vec<(usize, usize)>) {
 
 /// Makes all nodes alike but a few.
 fn make_alike(case: &mut Case<f64>, different: &[usize]) {
-    let (input, hidden) = (case.config.input_width, case.config.hidden_width);
+    let (input, hidden) = (case.config.input_width(), case.config.hidden_width());
     for node in (1..case.batch.nodes()).filter(|node| !different.contains(node)) {
         case.node_inputs.copy_within(..input, node * input);
         case.hidden.copy_within(..hidden, node * hidden);
@@ -131,7 +124,7 @@ fn a_background_that_is_heard_but_does_not_listen() {
     let mut edges: Vec<_> = (1..nodes).map(|node| (node - 1, node)).collect();
     edges.extend((1..nodes).filter(|node| node % 5 == 0).map(|node| ((node * 7 + 1) % nodes, node)));
     edges.sort_by_key(|edge| edge.1);
-    let controller = Controller::Shared { iterations: 12 };
+    let controller = ControllerConfig::shared(12);
     let mut case = Case::random(&mut random, config(LayerKind::PathSim, controller), batch_of(&[(nodes, edges)]), true);
     make_alike(&mut case, &[600]);
     check(&case);
@@ -146,8 +139,9 @@ fn components_isolated_nodes_and_hubs() {
     let graph = undirected(nodes, &[hub, parts].concat());
     for layer in LAYERS {
         for equal_edges in [false, true] {
-            let iterative = Iterative { max_iterations: 6, epsilon: 1e-3, ..Iterative::default() };
-            let config = BlockConfig { hidden_width: 3, ..config(layer, Controller::Iterative(iterative)) };
+            let iterative = IterConfig { training_cap: 6, epsilon: 1e-3, decay: 0.9999, ..IterConfig::default() };
+            let mut config = config(layer, ControllerConfig::Iter(iterative));
+            config.layer.hidden_width = 3;
             let mut case = Case::random(&mut random, config, batch_of(std::slice::from_ref(&graph)), equal_edges);
             check(&case);
             make_alike(&mut case, &[5, 10_250]);
@@ -160,10 +154,10 @@ fn components_isolated_nodes_and_hubs() {
 fn a_graph_without_edges_keeps_its_states() {
     let mut random = Random(35);
     for layer in LAYERS {
-        let iterative = Iterative { max_iterations: 3, ..Iterative::default() };
+        let iterative = IterConfig { training_cap: 3, decay: 0.9999, ..IterConfig::default() };
         let case = Case::random(
             &mut random,
-            config(layer, Controller::Iterative(iterative)),
+            config(layer, ControllerConfig::Iter(iterative)),
             batch_of(&[(1500, Vec::new())]),
             false,
         );
@@ -173,15 +167,8 @@ fn a_graph_without_edges_keeps_its_states() {
 
 /// Weights with which the state of a node is the largest value within as many steps as iterations.
 fn spreading(nodes: usize, source: usize, iterations: usize) -> Case<f32> {
-    let config = BlockConfig {
-        layer: LayerKind::PathSim,
-        aggregation: Aggregation::Max,
-        controller: Controller::Shared { iterations },
-        biased: false,
-        input_width: 0,
-        hidden_width: 1,
-        edge_width: 0,
-    };
+    let layer = LayerConfig::new(LayerKind::PathSim, 0, 1, 0).with_aggregation(Aggregation::Max).with_homogeneous(true);
+    let config = BlockConfig { layer, controller: ControllerConfig::shared(iterations) };
     let line: Vec<_> = (1..nodes).map(|node| (node - 1, node)).collect();
     let batch = batch_of(&[undirected(nodes, &line)]);
     let mut hidden = vec![0.0; nodes];
@@ -220,7 +207,7 @@ fn overflow_is_an_error_that_names_the_iteration_by_every_strategy() {
     let mut random = Random(36);
     for layer in LAYERS {
         for equal_edges in [false, true] {
-            let config = config(layer, Controller::Shared { iterations: 30 });
+            let config = config(layer, ControllerConfig::shared(30));
             let batch = batch_of(&[(2, vec![(0, 1)]), lobster(1100, &mut random)]);
             let mut case = Case::random(&mut random, config, batch, equal_edges);
             make_alike(&mut case, &[77]);
@@ -254,7 +241,7 @@ fn last_confidences_are_those_of_the_way_there() {
                 let steps = recorded.iterations[unit] as usize;
                 let expected = match config.iterative() {
                     None => 1.0,
-                    Some(options) if options.node_wise => recorded.confidences[0][(steps - 1) * nodes + unit],
+                    Some(options) if options.node_wise() => recorded.confidences[0][(steps - 1) * nodes + unit],
                     Some(_) => recorded.confidences[0][steps - 1],
                 };
                 assert!((confidence - expected).abs() < TIGHT, "{config:?}");

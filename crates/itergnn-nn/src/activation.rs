@@ -1,42 +1,15 @@
-//! Activations, all of them positively homogeneous of degree 1.
+//! Activations on tensors.
 
 use burn::tensor::Tensor;
-use serde::{Deserialize, Serialize};
+pub use itergnn_kernels::settings::{Activation, LEAKY_SLOPE};
 
 use crate::ops::leaky_relu;
 
-/// The slope of LeakyReLU for negative inputs, PyTorch's default and the one of the paper.
-pub const LEAKY_SLOPE: f64 = 0.01;
-
-/// A piecewise linear activation: `f(a x) = a f(x)` for every `a > 0`, so a bias-free network of them is homogeneous.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Activation {
-    /// `x`.
-    Identity,
-    /// `max(x, 0)`.
-    Relu,
-    /// `x` where positive, `0.01 x` elsewhere.
-    #[default]
-    LeakyRelu,
-}
-
-impl Activation {
-    /// The slope for negative inputs.
-    pub fn negative_slope(self) -> f64 {
-        match self {
-            Self::Identity => 1.0,
-            Self::Relu => 0.0,
-            Self::LeakyRelu => LEAKY_SLOPE,
-        }
-    }
-
-    /// Applies the activation element by element.
-    pub fn forward<const D: usize>(self, values: Tensor<D>) -> Tensor<D> {
-        match self {
-            Self::Identity => values,
-            Self::Relu => burn::tensor::activation::relu(values),
-            Self::LeakyRelu => leaky_relu(values, LEAKY_SLOPE),
-        }
+/// Applies an activation element by element.
+pub(crate) fn activate<const D: usize>(activation: Activation, values: Tensor<D>) -> Tensor<D> {
+    match activation {
+        Activation::Identity => values,
+        Activation::Relu => burn::tensor::activation::relu(values),
+        Activation::LeakyRelu => leaky_relu(values, activation.negative_slope()),
     }
 }

@@ -1,11 +1,13 @@
 //! Models as data.
 
 use burn::tensor::Device;
+pub use itergnn_kernels::block::BlockConfig;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, VariantNames};
 
 use crate::architecture::{GnnConfig, Settings};
 use crate::controllers::ControllerConfig;
-use crate::layers::{LayerConfig, LayerKind};
+use crate::layers::LayerKind;
 use crate::mlp::MlpConfig;
 use crate::presets::TaskWidths;
 use crate::readout::ReadoutKind;
@@ -15,8 +17,9 @@ use crate::{Error, GnnModel, InitRng};
 pub const MAX_PARAMETERS: u64 = 1 << 27;
 
 /// Where the homogeneous prior holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Display, EnumString, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Prior {
     /// Nowhere.
     #[default]
@@ -25,16 +28,6 @@ pub enum Prior {
     Full,
     /// Only the message-passing part; embedding, confidence and head keep biases. For targets that are not homogeneous, such as counts.
     Core,
-}
-
-/// A layer and the controller that composes it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BlockConfig {
-    /// The layer.
-    pub layer: LayerConfig,
-    /// The controller.
-    pub controller: ControllerConfig,
 }
 
 /// Embedding, controller blocks, readout and head; see [`GraphModel`](crate::GraphModel) for the formula.
@@ -163,13 +156,13 @@ impl Settings for GraphModelConfig {
     fn line(&self) -> String {
         let blocks = match &self.blocks[..] {
             [] => "no block".to_owned(),
-            [block] => block.line(),
+            [block] => block_line(block),
             [first, rest @ ..] if rest.iter().all(|block| block == first) => {
-                format!("{} blocks of {}", self.blocks.len(), first.line())
+                format!("{} blocks of {}", self.blocks.len(), block_line(first))
             }
-            blocks => blocks.iter().map(BlockConfig::line).collect::<Vec<_>>().join(", then "),
+            blocks => blocks.iter().map(block_line).collect::<Vec<_>>().join(", then "),
         };
-        let (prior, readout) = (name_of(&self.prior), name_of(&self.readout));
+        let (prior, readout) = (self.prior, self.readout);
         format!("graph network: {blocks}, prior {prior}, hidden {}, readout {readout}", self.hidden_width)
     }
 
@@ -228,7 +221,7 @@ impl GraphModelConfig {
         let embedding = self.embedding_layers as f64 * (node + 1.0) * node;
         let widest = node.max(self.output_width as f64);
         let head = self.head_layers as f64 * (2.0 * widest + 1.0) * widest;
-        let blocks: f64 = self.blocks.iter().map(BlockConfig::parameter_bound).sum();
+        let blocks: f64 = self.blocks.iter().map(block_parameters).sum();
         embedding + head + blocks
     }
 
@@ -248,32 +241,27 @@ impl GraphModelConfig {
     }
 }
 
-/// The name of a setting in files.
-pub(crate) fn name_of(setting: &impl Serialize) -> String {
-    serde_json::to_value(setting).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+/// A block in a few words.
+fn block_line(block: &BlockConfig) -> String {
+    let (kind, aggregation, controller) = (block.layer.kind, block.layer.aggregation, &block.controller);
+    match kind {
+        LayerKind::Path | LayerKind::PathSim => format!("{kind} layer with {aggregation}, {controller}"),
+        _ => format!("{kind} layer, {controller}"),
+    }
 }
 
-impl BlockConfig {
-    fn line(&self) -> String {
-        let (kind, aggregation) = (name_of(&self.layer.kind), name_of(&self.layer.aggregation));
-        match self.layer.kind {
-            LayerKind::Path | LayerKind::PathSim => format!("{kind} layer with {aggregation}, {}", self.controller),
-            _ => format!("{kind} layer, {}", self.controller),
-        }
-    }
-
-    fn parameter_bound(&self) -> f64 {
-        let layer = &self.layer;
-        let edge = 2.0 * (layer.input_width as f64 + layer.hidden_width as f64)
-            + layer.edge_width as f64
-            + layer.global_width as f64;
-        // The general block has three functions; every other layer has at most one MLP, scores and a few vectors a head.
-        let functions = if layer.kind == LayerKind::GnBlock { 3.0 } else { 1.0 };
-        let maps = functions * layer.mlp_layers as f64 * layer.heads.max(1) as f64;
-        let one = maps * (edge + 2.0) * (edge + 4.0) + 4.0 * (edge + 1.0);
-        match &self.controller {
-            ControllerConfig::Stack(config) => config.layers as f64 * one,
-            _ => one,
-        }
+/// Not fewer parameters than a block has.
+fn block_parameters(block: &BlockConfig) -> f64 {
+    let layer = &block.layer;
+    let edge = 2.0 * (layer.input_width as f64 + layer.hidden_width as f64)
+        + layer.edge_width as f64
+        + layer.global_width as f64;
+    // The general block has three functions; every other layer has at most one MLP, scores and a few vectors a head.
+    let functions = if layer.kind == LayerKind::GnBlock { 3.0 } else { 1.0 };
+    let maps = functions * layer.mlp_layers as f64 * layer.heads.max(1) as f64;
+    let one = maps * (edge + 2.0) * (edge + 4.0) + 4.0 * (edge + 1.0);
+    match &block.controller {
+        ControllerConfig::Stack(config) => config.layers as f64 * one,
+        _ => one,
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activation::Activation;
 use crate::architecture::{Architecture, Settings};
-use crate::config::{at_least_one, check_parameters, name_of};
+use crate::config::{at_least_one, check_parameters};
 use crate::controllers::{Controller, ControllerConfig, Mode, RunOptions};
 use crate::graph_model::{ModelOutput, total_charge};
 use crate::layers::{GinConv, LayerConfig, LayerKind};
@@ -113,7 +113,7 @@ impl Settings for JumpingKnowledgeConfig {
 
     fn line(&self) -> String {
         let iterated = self.controller.as_ref().map_or(String::new(), |controller| format!(", each {controller}"));
-        let (blocks, hidden, pooling) = (self.blocks, self.hidden_width, name_of(&self.pooling));
+        let (blocks, hidden, pooling) = (self.blocks, self.hidden_width, self.pooling);
         format!("GIN classifier with jumping knowledge: {blocks} blocks{iterated}, hidden {hidden}, pooling {pooling}")
     }
 

@@ -13,7 +13,7 @@
 //! ```
 //! use burn::tensor::{Device, Tensor};
 //! use itergnn_graph::{Attributes, Graph};
-//! use itergnn_nn::layers::{LayerConfig, LayerKind, MessagePassing};
+//! use itergnn_nn::layers::{Layer, LayerConfig, LayerKind, MessagePassing};
 //! use itergnn_nn::{GraphTensors, InitRng};
 //!
 //! let device = Device::flex();
@@ -21,7 +21,7 @@
 //!     .with_node_attributes(Attributes::new(2, vec![1.0, 0.0, 0.0, 0.0, 0.0, 1.0]))?
 //!     .with_edge_attributes(Attributes::new(1, vec![1.0; 4]))?;
 //! let graph = GraphTensors::from_graph(&line, &device);
-//! let layer = LayerConfig::new(LayerKind::Path, 2, 8, 1).init(&device, &mut InitRng::new(0))?;
+//! let layer = Layer::new(&LayerConfig::new(LayerKind::Path, 2, 8, 1), &device, &mut InitRng::new(0))?;
 //! let hidden = layer.forward(&graph, graph.node_attributes(), Tensor::zeros([3, 8], &device));
 //! assert_eq!(hidden.dims(), [3, 8]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -5,7 +5,7 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::activation::Activation;
+use crate::activation::{Activation, activate};
 use crate::error::Error;
 use crate::init::InitRng;
 
@@ -143,7 +143,7 @@ impl Mlp {
         let last = self.layers.len().saturating_sub(1);
         self.layers.iter().enumerate().fold(input, |state, (index, map)| {
             let state = map.forward(state);
-            if index < last || self.final_activation { self.activation.forward(state) } else { state }
+            if index < last || self.final_activation { activate(self.activation, state) } else { state }
         })
     }
 

@@ -3,36 +3,13 @@
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
+pub use itergnn_kernels::settings::ReadoutKind;
 
 use crate::ops::{
     segment_max, segment_mean, segment_min, segment_scale_invariant_softmax, segment_softmax, segment_sum,
 };
 use crate::structure::index_tensor;
 use crate::{GraphTensors, InitRng};
-
-/// Which readout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ReadoutKind {
-    /// Elementwise maximum over the nodes of a graph.
-    #[default]
-    Max,
-    /// Elementwise minimum.
-    Min,
-    /// Mean.
-    Mean,
-    /// Sum.
-    Sum,
-    /// Weighted mean with learned weights.
-    Attention,
-    /// First and last node of a chain, side by side.
-    HeadTail,
-    /// First node of a graph: the one that asks, such as the player of a game.
-    First,
-    /// No readout: one row a node.
-    Node,
-}
 
 /// Pools node states.
 ///
@@ -102,13 +79,6 @@ impl Readout {
             (ReadoutKind::Node, _) => hidden,
             (ReadoutKind::Attention, None) => unreachable!("attention is built with its score"),
         }
-    }
-}
-
-impl ReadoutKind {
-    /// Width of the pooled vector.
-    pub fn output_width(self, hidden_width: usize) -> usize {
-        if self == Self::HeadTail { 2 * hidden_width } else { hidden_width }
     }
 }
 

@@ -83,7 +83,7 @@ fn settings_of_convolutions_equal_plain() {
     let weights = signed.edge_attributes().narrow(1, 0, 1).abs() + 0.1;
     let weighted = signed.clone().with_edge_attributes(weights);
     type Change = fn(&mut LayerConfig);
-    let cases: [(LayerKind, Prior, bool, Change); 8] = [
+    let cases: [(LayerKind, Prior, bool, Change); 6] = [
         (LayerKind::Gcn, Prior::None, true, |layer| layer.use_edge_attributes = true),
         (LayerKind::Gcn, Prior::Full, true, |layer| {
             (layer.use_edge_attributes, layer.add_self_loops) = (true, false);
@@ -96,8 +96,6 @@ fn settings_of_convolutions_equal_plain() {
         (LayerKind::Gat, Prior::Full, false, |layer| {
             (layer.negative_slope, layer.output_activation) = (0.5, Activation::Identity);
         }),
-        (LayerKind::Gin, Prior::None, false, |layer| (layer.eps, layer.train_eps) = (0.3, true)),
-        (LayerKind::Gin, Prior::Full, false, |layer| layer.eps = -0.2),
     ];
     for (kind, prior, is_weighted, change) in cases {
         for controller in [0, 1, 4, 9] {

@@ -30,7 +30,7 @@ impl Network {
         let config = LayerConfig::new(kind, 3, HIDDEN, 1).with_homogeneous(true).with_aggregation(aggregation);
         Self {
             embedding: MlpConfig::new(3, HIDDEN, 2).with_bias(false).init(device, &mut rng),
-            layer: config.init(device, &mut rng).expect("the settings are consistent"),
+            layer: Layer::new(&config, device, &mut rng).expect("the settings are consistent"),
             head: rng.linear(HIDDEN, 1, false, device),
         }
     }

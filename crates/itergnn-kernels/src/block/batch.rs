@@ -124,9 +124,9 @@ impl<T> BlockInputs<'_, T> {
         config.validate()?;
         self.batch.validate()?;
         let (nodes, edges) = (self.batch.nodes(), self.batch.edges());
-        expect_length("node_inputs", self.node_inputs, nodes * config.input_width)?;
-        expect_length("hidden", self.hidden, nodes * config.hidden_width)?;
-        expect_length("edge_features", self.edge_features, edges * config.edge_width)?;
+        expect_length("node_inputs", self.node_inputs, nodes * config.input_width())?;
+        expect_length("hidden", self.hidden, nodes * config.hidden_width())?;
+        expect_length("edge_features", self.edge_features, edges * config.edge_width())?;
         expect_length("parameters", self.parameters, ParameterLayout::new(config).len())
     }
 }

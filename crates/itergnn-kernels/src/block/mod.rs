@@ -6,7 +6,6 @@
 mod batch;
 mod confidence;
 mod config;
-mod convolution;
 mod cpu;
 mod output;
 mod parameters;
@@ -14,8 +13,7 @@ pub mod reference;
 mod schedule;
 
 pub use batch::{BatchView, BlockInputs};
-pub use config::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative, LayerKind, RANGE_TOLERANCE};
-pub use convolution::Convolution;
+pub use config::{BlockConfig, RANGE_TOLERANCE};
 pub use cpu::{Engine, InferOptions, Strategy, Tape, backward, forward, infer, infer_with};
 pub use output::{BlockGradients, BlockOutput, Inference, OutputGradients, Wanted};
 pub use parameters::{ParameterKind, ParameterLayout, ParameterSlot};

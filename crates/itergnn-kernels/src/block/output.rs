@@ -18,7 +18,7 @@ pub struct BlockOutput<T> {
     pub iterations: Vec<u32>,
     /// `[units]`: mass left after the last iteration; 0 for `shared` and `stack`.
     pub remaining: Vec<T>,
-    /// `[units]`: mass in front of the last allowed iteration, which [`settle`](super::Iterative::settle) gives to it; 0 for units that were done before,
+    /// `[units]`: mass in front of the last allowed iteration, which [`settle`](super::IterConfig::settle) gives to it; 0 for units that were done before,
     /// and for `shared` and `stack`. The loss may charge for it.
     pub unspent: Vec<T>,
     /// `[units]`: whether the cap on iterations ended the iteration, with more than epsilon left. Never true for `shared` and `stack`.
@@ -71,7 +71,7 @@ pub struct OutputGradients<'a, T> {
 
 impl<T> OutputGradients<'_, T> {
     pub(crate) fn validate(&self, config: &BlockConfig, batch: &BatchView<'_>) -> Result<(), KernelError> {
-        expect_length("gradient of output", self.output, batch.nodes() * config.hidden_width)?;
+        expect_length("gradient of output", self.output, batch.nodes() * config.hidden_width())?;
         self.unspent.map_or(Ok(()), |unspent| expect_length("gradient of unspent", unspent, units(config, batch)))
     }
 }
@@ -100,7 +100,7 @@ pub struct BlockGradients<T> {
 
 /// Number of confidences per iteration over the whole batch.
 pub(crate) fn units(config: &BlockConfig, batch: &BatchView<'_>) -> usize {
-    if config.iterative().is_some_and(|iterative| iterative.node_wise) { batch.nodes() } else { batch.graphs() }
+    if config.node_wise() { batch.nodes() } else { batch.graphs() }
 }
 
 /// What is known of the units of one graph when it is done.

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use super::config::BlockConfig;
-use super::convolution::Convolution;
 
 /// One matrix or vector inside the flat parameter slice.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,8 +51,6 @@ pub enum ParameterKind {
     EdgeAttention,
     /// What GCN and GAT add to their sums, `[1, hidden_width]`.
     OutputBias,
-    /// GIN's eps where it is learned, `[1, 1]`.
-    Eps,
     /// Confidence, `[hidden_width, 1]`.
     ConfidenceWeight,
     /// Its bias.
@@ -72,69 +69,53 @@ pub struct ParameterLayout {
 impl ParameterLayout {
     /// The layout for a configuration: per layer first weight and bias, second weight and bias, score weight and bias; at the end the confidence's
     /// weight and bias. Slots that the configuration does not have are left out. A convolution has per layer its map, then GAT's attention vectors for
-    /// senders and receivers, map and vector for edges, and the bias of the output; or GIN's perceptron and eps.
+    /// senders and receivers, map and vector for edges, and the bias of the output.
     pub fn new(config: &BlockConfig) -> Self {
         use ParameterKind as Kind;
         let mut layout = Self { slots: Vec::new(), len: 0 };
         let message = config.message_width();
         for layer in 0..config.layers() {
-            if let Some(convolution) = config.convolution() {
-                layout.push_convolution(layer, config, convolution);
+            if config.is_convolution() {
+                layout.push_convolution(layer, config);
                 continue;
             }
             layout.push(layer, Kind::FirstWeight, config.message_input_width(), message);
-            if config.biased {
+            if config.biased() {
                 layout.push(layer, Kind::FirstBias, 1, message);
             }
-            layout.push(layer, Kind::SecondWeight, message, config.hidden_width);
-            if config.biased {
-                layout.push(layer, Kind::SecondBias, 1, config.hidden_width);
+            layout.push(layer, Kind::SecondWeight, message, config.hidden_width());
+            if config.biased() {
+                layout.push(layer, Kind::SecondBias, 1, config.hidden_width());
             }
             if config.has_score() {
-                layout.push(layer, Kind::ScoreWeight, 2 * config.node_width() + config.edge_width, 1);
-                if config.biased {
+                layout.push(layer, Kind::ScoreWeight, 2 * config.node_width() + config.edge_width(), 1);
+                if config.biased() {
                     layout.push(layer, Kind::ScoreBias, 1, 1);
                 }
             }
         }
-        if let Some(iterative) = config.iterative() {
-            layout.push(0, Kind::ConfidenceWeight, config.hidden_width, 1);
-            if iterative.confidence_bias {
+        if config.iterative().is_some() {
+            layout.push(0, Kind::ConfidenceWeight, config.hidden_width(), 1);
+            if config.biased_confidence() {
                 layout.push(0, Kind::ConfidenceBias, 1, 1);
             }
         }
         layout
     }
 
-    fn push_convolution(&mut self, layer: usize, config: &BlockConfig, convolution: &Convolution) {
+    fn push_convolution(&mut self, layer: usize, config: &BlockConfig) {
         use ParameterKind as Kind;
-        let (message, hidden) = (config.message_width(), config.hidden_width);
+        let (message, hidden) = (config.message_width(), config.hidden_width());
         self.push(layer, Kind::FirstWeight, config.node_width(), message);
-        match *convolution {
-            Convolution::Gcn { .. } => {}
-            Convolution::Gat { reads_edges, .. } => {
-                self.push(layer, Kind::SenderAttention, hidden, 1);
-                self.push(layer, Kind::ReceiverAttention, hidden, 1);
-                if reads_edges {
-                    self.push(layer, Kind::EdgeWeight, config.edge_width, hidden);
-                    self.push(layer, Kind::EdgeAttention, hidden, 1);
-                }
-            }
-            Convolution::Gin { learns_eps, .. } => {
-                if config.biased {
-                    self.push(layer, Kind::FirstBias, 1, message);
-                }
-                self.push(layer, Kind::SecondWeight, message, hidden);
-                if config.biased {
-                    self.push(layer, Kind::SecondBias, 1, hidden);
-                }
-                if learns_eps {
-                    self.push(layer, Kind::Eps, 1, 1);
-                }
-                return;
+        if config.has_score() {
+            self.push(layer, Kind::SenderAttention, hidden, 1);
+            self.push(layer, Kind::ReceiverAttention, hidden, 1);
+            if config.convolves_edges() {
+                self.push(layer, Kind::EdgeWeight, config.edge_width(), hidden);
+                self.push(layer, Kind::EdgeAttention, hidden, 1);
             }
         }
-        if config.biased {
+        if config.biased() {
             self.push(layer, Kind::OutputBias, 1, hidden);
         }
     }
@@ -173,19 +154,12 @@ impl ParameterLayout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::{Aggregation, Controller, Iterative, LayerKind};
+    use crate::settings::{ControllerConfig, LayerConfig, LayerKind};
 
     #[test]
     fn slots_follow_each_other_and_widths_interpolate() {
-        let config = BlockConfig {
-            layer: LayerKind::Path,
-            aggregation: Aggregation::Attention,
-            controller: Controller::Iterative(Iterative { confidence_bias: true, ..Iterative::default() }),
-            biased: true,
-            input_width: 3,
-            hidden_width: 64,
-            edge_width: 2,
-        };
+        let controller = ControllerConfig::iter();
+        let config = BlockConfig { layer: LayerConfig::new(LayerKind::Path, 3, 64, 2), controller };
         assert_eq!(config.message_input_width(), 136);
         assert_eq!(config.message_width(), 100);
         let layout = ParameterLayout::new(&config);

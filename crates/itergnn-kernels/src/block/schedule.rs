@@ -1,13 +1,13 @@
 //! The weights with which the states of an iterative block enter its output.
 
-use super::config::Iterative;
 use crate::real::Real;
+use crate::settings::IterConfig;
 
 /// The confidences of one unit and the weights that follow from them.
 ///
 /// With `left_0 = 1` and `left_k = decay (1 - c_k) left_(k-1)` the state of step `k` of `K` has the weight
-/// `decay^(K - k) left_(k-1) c_k`. Where `K` is the cap, `left_(K-1)` is the *unspent* mass of the unit, and [`Iterative::settle`] makes it the weight of
-/// the last step. [`Iterative::normalised`] then divides all weights by their sum.
+/// `decay^(K - k) left_(k-1) c_k`. Where `K` is the cap, `left_(K-1)` is the *unspent* mass of the unit, and [`IterConfig::settle`] makes it the weight of
+/// the last step. [`IterConfig::normalised`] then divides all weights by their sum.
 #[derive(Debug, Clone)]
 pub(crate) struct Schedule<T> {
     /// Whether every step is remembered, for the way back; otherwise memory is constant.
@@ -75,12 +75,12 @@ impl<T: Real> Schedule<T> {
     }
 
     /// Whether another iteration is due.
-    pub(crate) fn is_running(&self, options: &Iterative) -> bool {
-        self.remaining > T::from_f64(options.epsilon) && self.iterations < options.max_iterations
+    pub(crate) fn is_running(&self, options: &IterConfig) -> bool {
+        self.remaining > T::from_f64(options.epsilon) && self.iterations < options.training_cap
     }
 
-    /// Notes the confidence of one more iteration; returns the weight of its state in the running sum, which decays by [`Iterative::decay`].
-    pub(crate) fn push(&mut self, confidence: T, options: &Iterative) -> T {
+    /// Notes the confidence of one more iteration; returns the weight of its state in the running sum, which decays by [`IterConfig::decay`].
+    pub(crate) fn push(&mut self, confidence: T, options: &IterConfig) -> T {
         let decay = T::from_f64(options.decay);
         self.iterations += 1;
         self.last_confidence = confidence;
@@ -90,20 +90,20 @@ impl<T: Real> Schedule<T> {
             self.left.push(self.before);
         }
         self.remaining = decay * (T::ONE - confidence) * self.before;
-        let settles = options.settle && self.iterations == options.max_iterations;
+        let settles = options.settle.is_some() && self.iterations == options.training_cap;
         let weight = if settles { self.before } else { self.before * confidence };
         self.spent = decay * self.spent + weight;
         weight
     }
 
     /// What the running sum is divided by in the end.
-    pub(crate) fn divisor(&self, options: &Iterative) -> T {
+    pub(crate) fn divisor(&self, options: &IterConfig) -> T {
         if options.normalised && self.spent > T::ZERO { self.spent } else { T::ONE }
     }
 
     /// Computes what is known only at the end: whether the cap was met and, when recording, the weights.
-    pub(crate) fn finish(&mut self, options: &Iterative) {
-        self.at_cap = self.iterations > 0 && self.iterations == options.max_iterations;
+    pub(crate) fn finish(&mut self, options: &IterConfig) {
+        self.at_cap = self.iterations > 0 && self.iterations == options.training_cap;
         self.capped = self.at_cap && self.remaining > T::from_f64(options.epsilon);
         if !self.recording {
             return;
@@ -115,7 +115,7 @@ impl<T: Real> Schedule<T> {
             self.weights[step] = faded * self.left[step] * self.confidences[step];
             faded *= T::from_f64(options.decay);
         }
-        if options.settle && self.at_cap {
+        if options.settle.is_some() && self.at_cap {
             self.weights[steps - 1] = self.left[steps - 1];
         }
         if options.normalised && steps > 0 {
@@ -138,7 +138,7 @@ impl<T: Real> Schedule<T> {
     }
 
     /// Starts the way back from the gradient of the unspent mass and the product of the output with its gradient.
-    pub(crate) fn backward(&self, unspent: T, output_product: T, options: &Iterative) -> ScheduleBackward {
+    pub(crate) fn backward(&self, unspent: T, output_product: T, options: &IterConfig) -> ScheduleBackward {
         ScheduleBackward {
             unspent: if self.at_cap { unspent.to_f64() } else { 0.0 },
             left: 0.0,
@@ -149,12 +149,18 @@ impl<T: Real> Schedule<T> {
 
     /// Gradient of the logit of iteration `step + 1` from the gradient of its weight, which is the product of that state with the gradient of the output.
     /// Must be called for the last step first.
-    pub(crate) fn step_backward(&self, state: &mut ScheduleBackward, step: usize, weight: T, options: &Iterative) -> T {
+    pub(crate) fn step_backward(
+        &self,
+        state: &mut ScheduleBackward,
+        step: usize,
+        weight: T,
+        options: &IterConfig,
+    ) -> T {
         let (confidence, left) = (self.confidences[step].to_f64(), self.left[step].to_f64());
         let raw = (weight.to_f64() - state.shared) / self.total.to_f64();
         let product = state.faded * raw;
         state.faded *= options.decay;
-        if step + 1 == self.iterations() && options.settle && self.at_cap {
+        if step + 1 == self.iterations() && options.settle.is_some() && self.at_cap {
             // The weight is all that was left, whatever the confidence.
             state.left = product + state.unspent;
             return T::ZERO;
@@ -184,7 +190,7 @@ mod tests {
     /// Rounding of a few dozen products in double precision.
     const ROUNDING: f64 = 1e-12;
 
-    fn schedule(confidences: &[f64], options: &Iterative) -> Schedule<f64> {
+    fn schedule(confidences: &[f64], options: &IterConfig) -> Schedule<f64> {
         let mut schedule = Schedule::new(true);
         for &confidence in confidences {
             schedule.push(confidence, options);
@@ -195,7 +201,7 @@ mod tests {
 
     #[test]
     fn weights_equal_the_recursion_of_the_paper() {
-        let options = Iterative { decay: 0.9, max_iterations: 4, ..Iterative::default() };
+        let options = IterConfig { decay: 0.9, training_cap: 4, ..IterConfig::default() };
         let confidences = [0.1, 0.3, 0.2, 0.6];
         let states = [1.0, -2.0, 5.0, 0.5];
         let (mut output, mut left) = (0.0, 1.0);
@@ -212,11 +218,11 @@ mod tests {
 
     #[test]
     fn normalised_weights_sum_to_one_and_settling_spends_everything() {
-        let options = Iterative { decay: 1.0, max_iterations: 3, settle: true, ..Iterative::default() };
+        let options = IterConfig { decay: 1.0, training_cap: 3, settle: Some(0.0), ..IterConfig::default() };
         let settled = schedule(&[0.1, 0.2, 0.3], &options);
         let sum: f64 = (0..3).map(|step| settled.weight(step)).sum();
         assert!((sum - 1.0).abs() < ROUNDING);
-        let normalised = schedule(&[0.1, 0.2, 0.3], &Iterative { normalised: true, settle: false, ..options });
+        let normalised = schedule(&[0.1, 0.2, 0.3], &IterConfig { normalised: true, settle: None, ..options });
         let sum: f64 = (0..3).map(|step| normalised.weight(step)).sum();
         assert!((sum - 1.0).abs() < ROUNDING);
     }

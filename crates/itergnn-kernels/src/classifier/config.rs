@@ -42,10 +42,10 @@ pub struct ClassifierConfig {
 impl ClassifierConfig {
     pub(super) fn validate(&self) -> Result<(), KernelError> {
         if [self.node_width, self.hidden_width, self.classes, self.blocks].contains(&0) {
-            return Err(KernelError::Config("a classifier of width, depth or number of classes 0"));
+            return Err(KernelError::Config("a classifier of width, depth or number of classes 0".to_owned()));
         }
         if self.iteration.is_some_and(|iteration| iteration.most_steps == 0) {
-            return Err(KernelError::Config("an iterative module of no steps"));
+            return Err(KernelError::Config("an iterative module of no steps".to_owned()));
         }
         Ok(())
     }

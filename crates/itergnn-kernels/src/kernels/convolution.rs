@@ -3,7 +3,7 @@
 use crate::real::Real;
 use crate::simd::Simd;
 
-/// `target_r = rectify(start + own source_r + sum over incoming edges k of weights_k source_s)`.
+/// `target_r = rectify(start + sum over incoming edges k of weights_k source_s)`.
 #[derive(Clone, Copy)]
 pub(crate) struct Convolve<T> {
     pub(crate) nodes: usize,
@@ -16,8 +16,6 @@ pub(crate) struct Convolve<T> {
     /// `[nodes, source_row]`.
     pub(crate) source: *const T,
     pub(crate) source_row: usize,
-    /// Weight of a node's own row; zero for none.
-    pub(crate) own: T,
     /// `[width]`.
     pub(crate) start: *const T,
     /// Slope for negative values.
@@ -70,9 +68,6 @@ unsafe fn panel<S: Simd, const V: usize>(args: &Convolve<S::Scalar>, column: usi
             for v in 0..V {
                 sums[v] = S::load(args.start.add(column + v * S::LANES));
             }
-            if args.own != S::Scalar::ZERO {
-                add_row::<S, V>(&mut sums, args.own, args.source.add(node * args.source_row + column));
-            }
             for edge in *args.offsets.add(node) as usize..*args.offsets.add(node + 1) as usize {
                 let sender = *args.senders.add(edge) as usize;
                 add_row::<S, V>(&mut sums, *args.weights.add(edge), args.source.add(sender * args.source_row + column));
@@ -107,7 +102,6 @@ pub(crate) struct ConvolveBackward<T> {
     pub(crate) offsets: *const u32,
     pub(crate) senders: *const u32,
     pub(crate) weights: *const T,
-    pub(crate) own: T,
     /// `[nodes, width]`: gradient of the sums.
     pub(crate) gradient: *const T,
     /// `[nodes, source_row]`, added to.
@@ -117,8 +111,6 @@ pub(crate) struct ConvolveBackward<T> {
     pub(crate) source: *const T,
     /// `[edges]`: gradients of the weights.
     pub(crate) weight_gradient: *mut T,
-    /// `[nodes]`: gradient of the own weight, node by node.
-    pub(crate) own_gradient: *mut T,
 }
 
 /// # Safety
@@ -129,12 +121,6 @@ pub(super) unsafe fn convolve_backward<S: Simd>(args: &ConvolveBackward<S::Scala
     unsafe {
         for node in 0..args.nodes {
             let gradient = args.gradient.add(node * args.width);
-            if args.own != S::Scalar::ZERO {
-                let product = send_back::<S>(args, gradient, node, args.own);
-                if !args.source.is_null() {
-                    *args.own_gradient.add(node) = product;
-                }
-            }
             for edge in *args.offsets.add(node) as usize..*args.offsets.add(node + 1) as usize {
                 let sender = *args.senders.add(edge) as usize;
                 let product = send_back::<S>(args, gradient, sender, *args.weights.add(edge));

@@ -4,6 +4,7 @@
 
 use itergnn_kernels::Real;
 use itergnn_kernels::block::*;
+use itergnn_kernels::settings::*;
 
 /// SplitMix64: a few lines, and the same numbers everywhere.
 pub(crate) struct Random(pub(crate) u64);
@@ -114,34 +115,30 @@ impl Case<f64> {
         let (nodes, edges) = (batch.nodes(), batch.senders.len());
         let layout = ParameterLayout::new(&config);
         let mut parameters = vec![0.0; layout.len()];
-        let gin = matches!(config.layer, LayerKind::Convolution(Convolution::Gin { .. }));
         for slot in layout.slots() {
             let scale = match slot.kind {
-                // GIN adds up whole neighbourhoods.
-                ParameterKind::FirstWeight if gin => 0.5 / (slot.rows as f64).sqrt(),
                 ParameterKind::FirstWeight | ParameterKind::SecondWeight => 1.5 / (slot.rows as f64).sqrt(),
                 _ => 0.6,
             };
             parameters[slot.range()].copy_from_slice(&random.signed_values(slot.rows * slot.columns, scale));
         }
-        let weighs = matches!(config.layer, LayerKind::Convolution(Convolution::Gcn { edge_weights: true, .. }));
+        let weighs = config.layer.kind == LayerKind::Gcn && config.convolves_edges();
         let edge_features = if weighs {
             // Degrees are square roots' arguments.
             random.signed_values(edges, 0.4).into_iter().map(|value| value + 0.5).collect()
         } else if equal_edges {
-            random.signed_values(config.edge_width, 1.0).repeat(edges)
+            random.signed_values(config.edge_width(), 1.0).repeat(edges)
         } else {
-            random.signed_values(edges * config.edge_width, 1.0)
+            random.signed_values(edges * config.edge_width(), 1.0)
         };
-        let node_wise = config.iterative().is_some_and(|iterative| iterative.node_wise);
-        let units = if node_wise { nodes } else { batch.node_offsets.len() - 1 };
+        let units = if config.node_wise() { nodes } else { batch.node_offsets.len() - 1 };
         Self {
             config,
-            node_inputs: random.signed_values(nodes * config.input_width, 1.0),
-            hidden: random.signed_values(nodes * config.hidden_width, 0.5),
+            node_inputs: random.signed_values(nodes * config.input_width(), 1.0),
+            hidden: random.signed_values(nodes * config.hidden_width(), 0.5),
             edge_features,
             parameters,
-            output_gradient: random.signed_values(nodes * config.hidden_width, 1.0),
+            output_gradient: random.signed_values(nodes * config.hidden_width(), 1.0),
             unspent_gradient: random.signed_values(units, 1.0),
             batch,
         }
@@ -190,82 +187,78 @@ impl<T: Real> Case<T> {
     }
 }
 
-/// Every layer with every aggregation it has.
-pub(crate) fn layers() -> Vec<(LayerKind, Aggregation)> {
-    use Aggregation::{Attention, Max, ScaleInvariantAttention};
-    vec![
-        (LayerKind::MpnnMax, Max),
-        (LayerKind::Path, Max),
-        (LayerKind::Path, Attention),
-        (LayerKind::Path, ScaleInvariantAttention),
-        (LayerKind::PathSim, Max),
-        (LayerKind::PathSim, Attention),
-        (LayerKind::PathSim, ScaleInvariantAttention),
-    ]
+fn with_and_without_biases(layers: impl IntoIterator<Item = LayerConfig>) -> Vec<LayerConfig> {
+    layers.into_iter().flat_map(|layer| [false, true].map(|biased| layer.with_homogeneous(!biased))).collect()
+}
+
+/// Every message-passing layer with every aggregation it has, without widths.
+pub(crate) fn layers() -> Vec<LayerConfig> {
+    use Aggregation::{Attention, Max};
+    use LayerKind::{MpnnMax, Path, PathSim};
+    let all = [(MpnnMax, Max), (Path, Max), (Path, Attention), (PathSim, Max), (PathSim, Attention)];
+    with_and_without_biases(
+        all.map(|(kind, aggregation)| LayerConfig::new(kind, 0, 1, 0).with_aggregation(aggregation)),
+    )
 }
 
 /// Every convolution with each of its options, for edges of the given width.
-pub(crate) fn convolutions(edge_width: usize) -> Vec<(LayerKind, Aggregation)> {
-    use Aggregation::{Attention, ScaleInvariantAttention, Sum};
-    let gcn = |self_loops, edge_weights, output_slope| Convolution::Gcn { self_loops, edge_weights, output_slope };
-    let gat = |self_loops, reads_edges, output_slope| Convolution::Gat {
-        self_loops,
-        reads_edges: reads_edges && edge_width > 0,
-        score_slope: 0.2,
-        output_slope,
+pub(crate) fn convolutions(edge_width: usize) -> Vec<LayerConfig> {
+    use Activation::{Identity, LeakyRelu, Relu};
+    let layer = |kind, add_self_loops, use_edge_attributes, output_activation| LayerConfig {
+        add_self_loops,
+        use_edge_attributes,
+        output_activation,
+        ..LayerConfig::new(kind, 0, 1, 0)
     };
+    let (gcn, gat) = (LayerKind::Gcn, LayerKind::Gat);
+    let reads = edge_width > 0;
     let mut all = vec![
-        (gcn(true, false, 0.01), Sum),
-        (gcn(false, false, 1.0), Sum),
-        (gat(true, false, 0.01), Attention),
-        (gat(true, true, 0.01), ScaleInvariantAttention),
-        (gat(false, true, 1.0), Attention),
-        (gat(false, false, 0.0), ScaleInvariantAttention),
-        (Convolution::Gin { eps: 0.1, learns_eps: false }, Sum),
-        (Convolution::Gin { eps: 0.0, learns_eps: true }, Sum),
+        layer(gcn, true, false, LeakyRelu),
+        layer(gcn, false, false, Identity),
+        layer(gat, true, false, LeakyRelu),
+        layer(gat, true, reads, LeakyRelu),
+        layer(gat, false, reads, Identity),
+        layer(gat, false, false, Relu),
     ];
     if edge_width == 1 {
-        all.extend([(gcn(true, true, 0.01), Sum), (gcn(false, true, 0.0), Sum)]);
+        all.extend([layer(gcn, true, true, LeakyRelu), layer(gcn, false, true, Relu)]);
     }
-    all.into_iter().map(|(layer, aggregation)| (LayerKind::Convolution(layer), aggregation)).collect()
+    with_and_without_biases(all)
+}
+
+/// A layer of these widths.
+pub(crate) fn sized(layer: LayerConfig, input_width: usize, hidden_width: usize, edge_width: usize) -> LayerConfig {
+    LayerConfig { input_width, hidden_width, edge_width, ..layer }
 }
 
 /// Every controller, with its options in turn.
-pub(crate) fn controllers() -> Vec<Controller> {
-    let base = Iterative { max_iterations: 5, epsilon: 0.05, decay: 0.97, ..Iterative::default() };
-    vec![
-        Controller::Shared { iterations: 3 },
-        Controller::Stack { layers: 3 },
-        Controller::Iterative(Iterative { decay: 1.0, ..base }),
-        Controller::Iterative(Iterative { confidence_bias: true, max_iterations: 11, epsilon: 1e-3, ..base }),
-        Controller::Iterative(Iterative { normalised: true, readout: ConfidenceReadout::Mean, ..base }),
-        Controller::Iterative(Iterative { settle: true, normalised: true, max_iterations: 2, ..base }),
-        Controller::Iterative(Iterative { settle: true, readout: ConfidenceReadout::Sum, max_iterations: 3, ..base }),
-        Controller::Iterative(Iterative { scale_free: true, confidence_bias: true, ..base }),
-        Controller::Iterative(Iterative { node_wise: true, epsilon: 0.2, confidence_bias: true, ..base }),
-        Controller::Iterative(Iterative { node_wise: true, settle: true, normalised: true, scale_free: true, ..base }),
-    ]
+pub(crate) fn controllers() -> Vec<ControllerConfig> {
+    let base = IterConfig { training_cap: 5, epsilon: 0.05, decay: 0.97, ..IterConfig::default() };
+    let unbiased = IterConfig { confidence_bias: Some(false), ..base };
+    let biased = IterConfig { confidence_bias: Some(true), ..base };
+    let nodes = IterConfig { scope: Scope::Node, ..base };
+    let settled = IterConfig { settle: Some(0.3), ..unbiased };
+    let loops = [
+        IterConfig { decay: 1.0, ..base },
+        IterConfig { training_cap: 11, epsilon: 1e-3, ..biased },
+        IterConfig { normalised: true, pooling: ReadoutKind::Mean, ..unbiased },
+        IterConfig { normalised: true, training_cap: 2, ..settled },
+        IterConfig { pooling: ReadoutKind::Sum, training_cap: 3, ..settled },
+        IterConfig { scale_free: true, ..biased },
+        IterConfig { epsilon: 0.2, confidence_bias: Some(true), ..nodes },
+        IterConfig { settle: Some(0.3), normalised: true, scale_free: true, ..nodes },
+    ];
+    let fixed = [ControllerConfig::shared(3), ControllerConfig::stack(3)];
+    fixed.into_iter().chain(loops.map(ControllerConfig::IterDecay)).collect()
 }
 
 /// All combinations at the given widths.
 pub(crate) fn configs(input_width: usize, hidden_width: usize, edge_width: usize) -> Vec<BlockConfig> {
-    let mut configs = Vec::new();
-    for (layer, aggregation) in layers().into_iter().chain(convolutions(edge_width)) {
-        for controller in controllers() {
-            for biased in [false, true] {
-                configs.push(BlockConfig {
-                    layer,
-                    aggregation,
-                    controller,
-                    biased,
-                    input_width,
-                    hidden_width,
-                    edge_width,
-                });
-            }
-        }
-    }
-    configs
+    let layers = layers().into_iter().chain(convolutions(edge_width));
+    let layers = layers.map(|layer| sized(layer, input_width, hidden_width, edge_width));
+    layers
+        .flat_map(|layer| controllers().into_iter().map(move |controller| BlockConfig { layer, controller }))
+        .collect()
 }
 
 /// Largest difference, relative to the largest expected value.

@@ -4,10 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use super::stack::{Shared, Stack};
-use super::{
-    ActConfig, ActRule, Confidence, ControllerConfig, ControllerOutput, IterConfig, IterRule, RunOptions, Scope,
-    run_loop,
-};
+use super::{ActRule, Confidence, ControllerConfig, ControllerOutput, Halting, IterRule, RunOptions, Scope, run_loop};
 use crate::fused::{self, EngineChoice, FusedBlock, engine_for};
 use crate::layers::{Layer, LayerConfig};
 use crate::readout::{Readout, ReadoutKind};
@@ -20,30 +17,15 @@ pub enum Controller {
     Stack(Stack),
     /// `shared`.
     Shared(Shared),
-    /// `iter` and `iter-decay`.
-    Iter(Iter),
-    /// `act`.
-    Act(Act),
+    /// `iter`, `iter-decay` and `act`.
+    Loop(Loop),
 }
 
-/// A layer iterated by [`IterRule`].
+/// A layer iterated by a [`Halting`] rule: [`IterRule`] or [`ActRule`].
 #[derive(Module, Debug)]
-pub struct Iter {
+pub struct Loop {
     layer: Layer,
     confidence: Confidence,
-    #[module(skip)]
-    config: IterConfig,
-    #[module(skip)]
-    block: BlockConfig,
-}
-
-/// A layer iterated by [`ActRule`].
-#[derive(Module, Debug)]
-pub struct Act {
-    layer: Layer,
-    confidence: Confidence,
-    #[module(skip)]
-    config: ActConfig,
     #[module(skip)]
     block: BlockConfig,
 }
@@ -65,32 +47,27 @@ impl Controller {
         if let Some((field, why)) = config.fault() {
             return Err(Error::config("controller", format!("{field}: {why}")));
         }
-        let block = BlockConfig { layer: layer.clone(), controller: config.clone() };
-        Ok(match config {
-            ControllerConfig::Stack(config) => {
-                let layers = (0..config.layers).map(|_| layer.init(device, rng)).collect::<Result<_, _>>()?;
-                Self::Stack(Stack::new(layers, block))
-            }
-            ControllerConfig::Shared(config) => {
-                Self::Shared(Shared::new(layer.init(device, rng)?, config.clone(), block))
-            }
+        let mut block = BlockConfig { layer: *layer, controller: *config };
+        if let ControllerConfig::Stack(stack) = config {
+            let layers = (0..stack.layers).map(|_| Layer::new(layer, device, rng)).collect::<Result<_, _>>()?;
+            return Ok(Self::Stack(Stack::new(layers, block)));
+        }
+        let body = Layer::new(layer, device, rng)?;
+        let (scope, pooling, scale_free, bias) = match &mut block.controller {
             ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config) => {
-                let body = layer.init(device, rng)?;
-                let bias = config.confidence_bias.unwrap_or(confidence_bias);
-                let wanted =
-                    Wanted { scope: config.scope, pooling: config.pooling, scale_free: config.scale_free, bias };
-                let confidence = new_confidence(wanted, layer, device, rng);
-                Self::Iter(Iter { layer: body, confidence, config: config.clone(), block })
+                (config.scope, config.pooling, config.scale_free, &mut config.confidence_bias)
             }
             ControllerConfig::Act(config) => {
-                let body = layer.init(device, rng)?;
-                let bias = config.confidence_bias.unwrap_or(confidence_bias);
-                let wanted =
-                    Wanted { scope: config.scope, pooling: config.pooling, scale_free: config.scale_free, bias };
-                let confidence = new_confidence(wanted, layer, device, rng);
-                Self::Act(Act { layer: body, confidence, config: config.clone(), block })
+                (config.scope, config.pooling, config.scale_free, &mut config.confidence_bias)
             }
-        })
+            ControllerConfig::Stack(_) | ControllerConfig::Shared(_) => {
+                return Ok(Self::Shared(Shared::new(body, block)));
+            }
+        };
+        let bias = *bias.get_or_insert(confidence_bias);
+        let readout = (scope == Scope::Graph).then_some(pooling);
+        let confidence = new_confidence(readout, scale_free, bias, layer, device, rng);
+        Ok(Self::Loop(Loop { layer: body, confidence, block }))
     }
 
     /// Runs the layers on a batch, with the engine that [`engine_for`] chooses.
@@ -123,8 +100,7 @@ impl Controller {
         let (config, layers, confidence) = match self {
             Self::Stack(stack) => (&stack.block, stack.layers.as_slice(), None),
             Self::Shared(shared) => (&shared.block, std::slice::from_ref(&shared.layer), None),
-            Self::Iter(iter) => (&iter.block, std::slice::from_ref(&iter.layer), Some(iter.confidence.linear())),
-            Self::Act(act) => (&act.block, std::slice::from_ref(&act.layer), Some(act.confidence.linear())),
+            Self::Loop(run) => (&run.block, std::slice::from_ref(&run.layer), Some(run.confidence.linear())),
         };
         FusedBlock { config, layers, confidence }
     }
@@ -137,32 +113,36 @@ impl Controller {
         hidden: Tensor<2>,
         options: &RunOptions,
     ) -> ControllerOutput {
-        match self {
-            Self::Stack(stack) => stack.forward(graph, input, hidden, options),
-            Self::Shared(shared) => shared.forward(graph, input, hidden, options),
-            Self::Iter(Iter { layer, confidence, config, .. }) => {
-                let (rule, cap) = (IterRule::from(config), config.most_steps(options));
-                run_loop(layer, confidence, &rule, config.decay_finished, graph, input, hidden, cap, options)
+        let Loop { layer, confidence, block } = match self {
+            Self::Stack(stack) => return stack.forward(graph, input, hidden, options),
+            Self::Shared(shared) => return shared.forward(graph, input, hidden, options),
+            Self::Loop(run) => run,
+        };
+        let cap = block.controller.most_steps(options.mode, options.cap);
+        let run = |rule: &dyn Halting, decay_finished: bool| {
+            run_loop(layer, confidence, rule, decay_finished, graph, input, hidden, cap, options)
+        };
+        match &block.controller {
+            ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config) => {
+                run(&IterRule::from(config), config.decay_finished)
             }
-            Self::Act(Act { layer, confidence, config, .. }) => {
-                let (rule, cap) = (ActRule::from(config), config.most_steps(options));
-                run_loop(layer, confidence, &rule, false, graph, input, hidden, cap, options)
-            }
+            ControllerConfig::Act(config) => run(&ActRule::from(config), false),
+            other => unreachable!("{other:?} has no confidence"),
         }
     }
 }
 
-struct Wanted {
-    scope: Scope,
-    pooling: ReadoutKind,
+/// A confidence that pools with `readout`, or one per node if there is none.
+fn new_confidence(
+    readout: Option<ReadoutKind>,
     scale_free: bool,
     bias: bool,
-}
-
-fn new_confidence(wanted: Wanted, layer: &LayerConfig, device: &Device, rng: &mut InitRng) -> Confidence {
+    layer: &LayerConfig,
+    device: &Device,
+    rng: &mut InitRng,
+) -> Confidence {
     let (input, hidden) = (layer.input_width, layer.hidden_width);
-    let readout = (wanted.scope == Scope::Graph)
-        .then(|| Readout::new(wanted.pooling, input, hidden, layer.homogeneous, device, rng));
+    let readout = readout.map(|kind| Readout::new(kind, input, hidden, layer.homogeneous, device, rng));
     let features = readout.as_ref().map_or(hidden, |readout| readout.kind().output_width(hidden));
-    Confidence::new(readout, rng.linear(features, 1, wanted.bias, device), wanted.scale_free)
+    Confidence::new(readout, rng.linear(features, 1, bias, device), scale_free)
 }

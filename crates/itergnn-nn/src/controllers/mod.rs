@@ -16,7 +16,6 @@
 
 mod act;
 mod confidence;
-mod config;
 mod controller;
 mod halting;
 mod iter;
@@ -25,13 +24,16 @@ mod run_loop;
 mod stack;
 mod trace;
 
+pub use itergnn_kernels::settings::{
+    ActConfig, ControllerConfig, IterConfig, Mode, SAFETY_CAP, Scope, SharedConfig, StackConfig, TRAINING_CAP,
+};
+
 pub use act::ActRule;
 pub use confidence::{Confidence, StoppingCriterion};
-pub use config::{ActConfig, ControllerConfig, IterConfig, Scope, SharedConfig, StackConfig};
 pub use controller::Controller;
 pub use halting::{Halting, HaltingStep};
 pub use iter::IterRule;
-pub use output::{ControllerOutput, Mode, RunOptions};
-pub use run_loop::{SAFETY_CAP, TRAINING_CAP, run_loop};
+pub use output::{ControllerOutput, RunOptions};
+pub use run_loop::run_loop;
 pub(crate) use trace::GraphStep;
 pub use trace::{NodeStates, NodeWatch, Trace, TraceStep};

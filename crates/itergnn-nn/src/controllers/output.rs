@@ -2,17 +2,8 @@
 
 use burn::tensor::Tensor;
 
-use super::{NodeWatch, Scope, Trace};
+use super::{Mode, NodeWatch, Scope, Trace};
 use crate::fused::{Engine, EngineUse};
-
-/// Why a model is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Gradients are wanted: loops are capped (at 30 steps unless configured otherwise) because every step is kept for the backward pass.
-    Training,
-    /// Only the answer is wanted: loops run until they are done.
-    Inference,
-}
 
 /// How to run a controller.
 ///

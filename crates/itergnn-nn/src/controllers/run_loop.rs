@@ -7,12 +7,6 @@ use super::{ControllerOutput, Halting, Mode, RunOptions, Scope, StoppingCriterio
 use crate::fused::EngineUse;
 use crate::{GraphTensors, MessagePassing};
 
-/// Most steps in training unless configured otherwise (the paper's number).
-pub const TRAINING_CAP: usize = 30;
-
-/// Most steps at inference when no cap is given; reaching it is reported in [`ControllerOutput::capped`].
-pub const SAFETY_CAP: usize = 100_000;
-
 /// Repeats `body` until `criterion` and `rule` say that every graph is done, at most `cap` times.
 ///
 /// Graphs that are done leave the batch and cost nothing more; a graph without nodes takes no step at all. Nodes that are done (scope [`Scope::Node`]) keep their output while the rest of
@@ -30,7 +24,7 @@ pub const SAFETY_CAP: usize = 100_000;
 pub fn run_loop(
     body: &impl MessagePassing,
     criterion: &impl StoppingCriterion,
-    rule: &impl Halting,
+    rule: &dyn Halting,
     decay_finished: bool,
     graph: &GraphTensors,
     input: Tensor<2>,

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::Tensor;
 
 use super::trace::{changes, watched};
-use super::{ControllerOutput, RunOptions, Scope, SharedConfig, Trace, TraceStep};
+use super::{ControllerOutput, RunOptions, Scope, Trace, TraceStep};
 use crate::fused::EngineUse;
 use crate::{BlockConfig, GraphTensors, Layer, MessagePassing};
 
@@ -20,8 +20,6 @@ pub struct Stack {
 #[derive(Module, Debug)]
 pub struct Shared {
     pub(super) layer: Layer,
-    #[module(skip)]
-    config: SharedConfig,
     #[module(skip)]
     pub(super) block: BlockConfig,
 }
@@ -43,8 +41,8 @@ impl Stack {
 }
 
 impl Shared {
-    pub(super) fn new(layer: Layer, config: SharedConfig, block: BlockConfig) -> Self {
-        Self { layer, config, block }
+    pub(super) fn new(layer: Layer, block: BlockConfig) -> Self {
+        Self { layer, block }
     }
 
     pub(super) fn forward(
@@ -54,7 +52,7 @@ impl Shared {
         hidden: Tensor<2>,
         options: &RunOptions,
     ) -> ControllerOutput {
-        let steps = self.config.most_steps(options);
+        let steps = self.block.controller.most_steps(options.mode, options.cap);
         apply_in_turn(std::iter::repeat_n(&self.layer, steps), graph, input, hidden, options)
     }
 }

@@ -7,8 +7,7 @@ use super::call::{BlockCall, Outcome};
 use super::engine::{EngineChoice, EngineUse};
 use super::operation::fused_block;
 use super::parameters::flatten;
-use super::translation::kernel_config;
-use crate::controllers::{ControllerConfig, ControllerOutput, RunOptions, Scope};
+use crate::controllers::{ControllerOutput, RunOptions, Scope};
 use crate::{BlockConfig, Error, GraphTensors, Layer};
 
 /// The modules of a controller block.
@@ -36,9 +35,8 @@ pub(crate) fn run(
     options: &RunOptions,
 ) -> Result<ControllerOutput, Error> {
     let refused = |problem: String| Error::config("fused engine", problem);
-    let has_bias = block.confidence.is_some_and(|confidence| confidence.bias.is_some());
-    let config = kernel_config(block.config, has_bias, options).map_err(|reason| refused(reason.to_string()))?;
-    let parameters = flatten(block.layers, block.confidence, block.config.layer.edge_order, &config);
+    let config = block.config.resolved(options.mode, options.cap);
+    let parameters = flatten(block.layers, block.confidence, &config);
     let call = BlockCall::new(config, graph.structure().clone()).map_err(|error| refused(error.to_string()))?;
     let shape = hidden.shape();
     let values = fused_block(input, hidden, graph.edge_attributes(), parameters, call.clone());
@@ -51,13 +49,11 @@ pub(crate) fn run(
     if unspent > 0 {
         hidden = hidden.narrow(0, 0, states);
         let charged = || values.narrow(0, states, unspent).sum();
-        auxiliary_loss =
-            price(block.config, config.max_iterations(), &outcome).map(|price| charged().mul_scalar(price));
+        auxiliary_loss = price(&config, &outcome).map(|price| charged().mul_scalar(price));
     }
-    let node_wise = config.iterative().is_some_and(|iterative| iterative.node_wise);
     Ok(ControllerOutput {
         hidden: hidden.reshape(shape),
-        scope: if node_wise { Scope::Node } else { Scope::Graph },
+        scope: if config.node_wise() { Scope::Node } else { Scope::Graph },
         steps: outcome.steps,
         confidences: outcome.confidences,
         remaining: outcome.remaining,
@@ -74,8 +70,7 @@ pub(crate) fn run(
 }
 
 /// What a unit of unspent probability costs, averaged over graphs (or nodes); `None` if no graph reached the cap.
-fn price(block: &BlockConfig, cap: usize, outcome: &Outcome) -> Option<f64> {
-    let (ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config)) = &block.controller else { return None };
-    let reached = outcome.steps.contains(&cap);
-    reached.then_some(config.settle? / outcome.steps.len().max(1) as f64)
+fn price(config: &BlockConfig, outcome: &Outcome) -> Option<f64> {
+    let reached = outcome.steps.contains(&config.max_iterations());
+    reached.then_some(config.iterative()?.settle? / outcome.steps.len().max(1) as f64)
 }

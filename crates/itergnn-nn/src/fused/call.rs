@@ -97,12 +97,12 @@ impl BlockCall {
 
     /// Values of the output that are node states, `[nodes, hidden width]`; the rest of [`forward`](Self::forward)'s result is unspent probability.
     pub(super) fn state_values(&self) -> usize {
-        self.run.structure.incoming().len() * self.run.config.hidden_width
+        self.run.structure.incoming().len() * self.run.config.hidden_width()
     }
 
     /// Whether the unspent probability of every graph (or node) is part of the output.
     fn gives_unspent(&self) -> bool {
-        self.run.config.iterative().is_some_and(|iterative| iterative.settle)
+        self.run.config.iterative().is_some_and(|iterative| iterative.settle.is_some())
     }
 
     /// What went wrong so far; the log is shared.
@@ -211,7 +211,7 @@ impl BlockCall {
         let back = || kernel::backward(self.run.engine, &inputs, &kept.output, &kept.tape, &gradients);
         match self.run.clock.time_backward(back).map_err(Fault::from_kernel) {
             Ok(mut gradients) => {
-                if self.run.config.edge_width == 0 {
+                if self.run.config.edge_width() == 0 {
                     gradients.edge_features = vec![T::from_f64(0.0); numbers.edges.len()];
                 }
                 gradients
@@ -234,7 +234,7 @@ impl BlockCall {
         };
         let Numbers { input, hidden, edges, parameters } = numbers;
         // A layer that reads no edges may be given a graph that has attributes on them.
-        let edge_features = if self.run.config.edge_width == 0 { &[] } else { edges };
+        let edge_features = if self.run.config.edge_width() == 0 { &[] } else { edges };
         BlockInputs { batch, node_inputs: input, hidden, edge_features, parameters }
     }
 }

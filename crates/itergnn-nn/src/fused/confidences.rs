@@ -14,7 +14,7 @@ pub(super) fn last_confidences<T: Real>(
     let mut confidences = Vec::with_capacity(output.iterations.len());
     for (graph, recorded) in output.confidences.iter().enumerate() {
         let nodes = inputs.batch.node_range(graph);
-        if !options.node_wise {
+        if !options.node_wise() {
             confidences.push(recorded.last().map_or(0.0, |confidence| confidence.to_f64()));
             continue;
         }

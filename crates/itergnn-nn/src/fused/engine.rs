@@ -1,19 +1,21 @@
 //! Which engine runs a block.
 
 use std::fmt;
-use std::str::FromStr;
 
+use burn::tensor::{DType, Device};
+use itergnn_kernels::settings::Isolated;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, VariantNames};
 
 use super::clock::KernelClock;
 use super::fault::FaultLog;
-use super::translation::{Unsupported, supports};
 use crate::controllers::RunOptions;
 use crate::{BlockConfig, Error, GraphTensors};
 
 /// Which engine is asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, Display, EnumString, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Engine {
     /// Fused where it covers the block, plain elsewhere.
     #[default]
@@ -24,34 +26,31 @@ pub enum Engine {
     Plain,
 }
 
-impl Engine {
-    /// Every engine.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Fused, Self::Plain];
-
-    /// The name in configuration files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Fused => "fused",
-            Self::Plain => "plain",
-        }
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl FromStr for Engine {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let find = Self::ALL.into_iter().find(|engine| engine.name() == name);
-        let names = Self::ALL.map(Self::name).join(", ");
-        find.ok_or_else(|| Error::config("engine", format!("there is no engine '{name}', only {names}")))
-    }
+/// Why the fused engine does not run a block.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unsupported {
+    /// The plain engine was asked for.
+    #[error("it was asked for")]
+    NotWanted,
+    /// The tensors live elsewhere.
+    #[error("the tensors are not on the CPU")]
+    Device,
+    /// The kernels compute in `f32` and `f64`.
+    #[error("the tensors hold {0:?}")]
+    FloatType(DType),
+    /// A record of every step was asked for.
+    #[error("a trace is recorded")]
+    Trace,
+    /// No graph or no step.
+    #[error("there is nothing to compute")]
+    Nothing,
+    /// Nodes without incoming edges aggregate zero, and there are such nodes.
+    #[error("nodes without incoming edges aggregate zero")]
+    Isolated,
+    /// Settings that the kernels do not cover; see [`BlockConfig::uncovered`].
+    #[error("{0}")]
+    Block(String),
 }
 
 /// The engine that runs a block, and why if it is the slower one.
@@ -136,4 +135,29 @@ pub fn engine_for(block: &BlockConfig, graph: &GraphTensors, options: &RunOption
         }
         Err(reason) => Ok(EngineChoice::Plain(reason)),
     }
+}
+
+/// Whether the kernels cover a block on this batch.
+fn supports(block: &BlockConfig, graph: &GraphTensors, options: &RunOptions) -> Result<(), Unsupported> {
+    if graph.device() != Device::flex() {
+        return Err(Unsupported::Device);
+    }
+    let float = graph.node_attributes().dtype();
+    if !matches!(float, DType::F32 | DType::F64) {
+        return Err(Unsupported::FloatType(float));
+    }
+    if options.trace {
+        return Err(Unsupported::Trace);
+    }
+    if let Some(reason) = block.uncovered() {
+        return Err(Unsupported::Block(reason));
+    }
+    if graph.graphs() == 0 || block.controller.most_steps(options.mode, options.cap) == 0 {
+        return Err(Unsupported::Nothing);
+    }
+    let isolated = || graph.incoming().iter().any(|edges| edges.is_empty());
+    if !block.is_convolution() && block.layer.isolated == Isolated::Zero && isolated() {
+        return Err(Unsupported::Isolated);
+    }
+    Ok(())
 }

@@ -1,12 +1,11 @@
 //! The fused engine as one operation of the tensor framework, and the one place that chooses between it and the plain path.
 //!
-//! A controller around a message-passing layer is hundreds of small tensor operations a step. The kernels of `itergnn-kernels` do the same work as one
+//! A controller around a message-passing layer is hundreds of small tensor operations per step. The kernels of `itergnn-kernels` do the same work as one
 //! operation on the whole batch, forward and backward; here that operation meets modules, tensors and gradients:
 //!
 //! | file | what |
 //! |---|---|
 //! | `engine` | [`Engine`] as asked for, [`EngineChoice`] as made, by [`engine_for`] alone |
-//! | `translation` | settings of layer and controller in the words of the kernels, or why not |
 //! | `parameters` | the weights of all modules as one vector, by differentiable operations |
 //! | `operation` | the operation on Flex, and its backward step under autodiff |
 //! | `clock` | how long the kernels worked |
@@ -26,10 +25,8 @@ mod fault;
 mod operation;
 mod parameters;
 mod recovery;
-mod translation;
 
 pub(crate) use block::{FusedBlock, run};
 pub use clock::KernelClock;
-pub use engine::{Engine, EngineChoice, EngineUse, engine_for};
+pub use engine::{Engine, EngineChoice, EngineUse, Unsupported, engine_for};
 pub use fault::{Fault, FaultLog};
-pub use translation::Unsupported;

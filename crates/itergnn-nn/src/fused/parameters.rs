@@ -2,9 +2,9 @@
 
 use burn::nn::Linear;
 use burn::tensor::Tensor;
-use itergnn_kernels::block::{BlockConfig, LayerKind};
+use itergnn_kernels::block::BlockConfig;
 
-use crate::layers::{EdgeOrder, GatConv, Layer};
+use crate::layers::{EdgeOrder, GatConv, Layer, LayerKind};
 
 /// The weights of all layers and of the confidence, in the order of the kernels' [`ParameterLayout`](itergnn_kernels::block::ParameterLayout).
 ///
@@ -18,10 +18,13 @@ use crate::layers::{EdgeOrder, GatConv, Layer};
 pub(super) fn flatten<'a>(
     layers: impl IntoIterator<Item = &'a Layer>,
     confidence: Option<&Linear>,
-    edge_order: EdgeOrder,
     config: &BlockConfig,
 ) -> Tensor<1> {
-    let order = InputOrder { edge_order, node_width: config.node_width(), edge_width: config.edge_width };
+    let order = InputOrder {
+        edge_order: config.layer.edge_order,
+        node_width: config.node_width(),
+        edge_width: config.edge_width(),
+    };
     let mut parts = Vec::new();
     for layer in layers {
         let (message, score) = match layer {
@@ -37,17 +40,12 @@ pub(super) fn flatten<'a>(
                 push_attention(&mut parts, layer);
                 continue;
             }
-            Layer::Gin(layer) => {
-                layer.mlp.layers.iter().for_each(|map| push(&mut parts, map, |weight| weight));
-                parts.extend(layer.learned_eps.as_ref().map(|eps| eps.val()));
-                continue;
-            }
             other => panic!("the fused engine was chosen for another layer than {other:?}"),
         };
         let [first, second] = &message.layers[..] else {
             panic!("the fused engine was chosen for a message function of two maps");
         };
-        let reads_both = config.layer != LayerKind::PathSim;
+        let reads_both = config.layer.kind != LayerKind::PathSim;
         push(&mut parts, first, |weight| if reads_both { order.sender_first(weight) } else { weight });
         push(&mut parts, second, |weight| weight);
         if let Some(score) = score {

@@ -66,9 +66,9 @@ fn run_alone<T: Real>(
     };
     let alone = BlockInputs {
         batch,
-        node_inputs: &inputs.node_inputs[nodes.start * config.input_width..nodes.end * config.input_width],
-        hidden: &inputs.hidden[nodes.start * config.hidden_width..nodes.end * config.hidden_width],
-        edge_features: &inputs.edge_features[edges.start * config.edge_width..edges.end * config.edge_width],
+        node_inputs: &inputs.node_inputs[nodes.start * config.input_width()..nodes.end * config.input_width()],
+        hidden: &inputs.hidden[nodes.start * config.hidden_width()..nodes.end * config.hidden_width()],
+        edge_features: &inputs.edge_features[edges.start * config.edge_width()..edges.end * config.edge_width()],
         parameters: inputs.parameters,
     };
     kernel::infer(engine, config, &alone)
@@ -76,9 +76,9 @@ fn run_alone<T: Real>(
 
 fn undefined<T: Real>(config: &BlockConfig, nodes: usize, iteration: usize) -> Inference<T> {
     let nan = T::from_f64(f64::NAN);
-    let units = if config.iterative().is_some_and(|iterative| iterative.node_wise) { nodes } else { 1 };
+    let units = if config.node_wise() { nodes } else { 1 };
     Inference {
-        output: vec![nan; nodes * config.hidden_width],
+        output: vec![nan; nodes * config.hidden_width()],
         last_hidden: Vec::new(),
         iterations: vec![iteration as u32; units],
         remaining: vec![nan; units],

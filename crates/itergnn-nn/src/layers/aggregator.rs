@@ -1,76 +1,15 @@
 //! How the messages to a node become one vector.
 
-use std::fmt;
-use std::str::FromStr;
-
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
+use itergnn_kernels::settings::Aggregation;
 
-use crate::error::Error;
 use crate::init::InitRng;
 use crate::ops::{
     Segments, segment_max, segment_mean, segment_min, segment_scale_invariant_softmax,
     segment_scale_invariant_sparsemax, segment_softmax, segment_sparsemax, segment_sum,
 };
-
-/// The rule by which the messages to a node become one vector.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Aggregation {
-    /// `sum softmax(score)_k m_k` with a learned linear score: the paper's text.
-    #[default]
-    Attention,
-    /// Elementwise maximum: what the authors' code runs.
-    Max,
-    /// `sum sparsemax(score)_k m_k`: attention with exact zeros.
-    Sparsemax,
-    /// Elementwise minimum.
-    Min,
-    /// Sum.
-    Sum,
-    /// Mean.
-    Mean,
-}
-
-impl Aggregation {
-    /// Every rule.
-    pub const ALL: [Self; 6] = [Self::Attention, Self::Max, Self::Sparsemax, Self::Min, Self::Sum, Self::Mean];
-
-    /// The name in configuration files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Attention => "attention",
-            Self::Max => "max",
-            Self::Sparsemax => "sparsemax",
-            Self::Min => "min",
-            Self::Sum => "sum",
-            Self::Mean => "mean",
-        }
-    }
-
-    /// Whether the rule weighs messages by a learned score.
-    pub fn has_score(self) -> bool {
-        matches!(self, Self::Attention | Self::Sparsemax)
-    }
-}
-
-impl fmt::Display for Aggregation {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
-}
-
-impl FromStr for Aggregation {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let find = Self::ALL.into_iter().find(|rule| rule.name() == name);
-        let names = Self::ALL.map(Self::name).join(", ");
-        find.ok_or_else(|| Error::config("aggregation", format!("there is no rule '{name}', only {names}")))
-    }
-}
 
 /// An aggregation with the weights of its score, if it has one: `agg = sum over k of w_k m_k`, `w = softmax(keys a + b)`.
 ///

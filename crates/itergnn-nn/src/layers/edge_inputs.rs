@@ -1,20 +1,9 @@
 //! What the message and score functions of an edge are given.
 
 use burn::tensor::Tensor;
-use serde::{Deserialize, Serialize};
+use itergnn_kernels::settings::EdgeOrder;
 
 use crate::batch::GraphTensors;
-
-/// The order in which the end points of an edge enter the message function.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EdgeOrder {
-    /// `[v_s ; v_r ; e]`.
-    #[default]
-    SenderFirst,
-    /// `[v_r ; v_s ; e]`: the authors' MPNNMaxConv.
-    ReceiverFirst,
-}
 
 /// `[a ; b ; ..]` along the features. Parts of width 0 are left out.
 pub(super) fn concatenate(parts: impl IntoIterator<Item = Tensor<2>>) -> Tensor<2> {

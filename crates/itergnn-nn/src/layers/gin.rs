@@ -3,70 +3,18 @@
 use burn::module::{Module, Param};
 use burn::nn::{BatchNorm, BatchNormConfig};
 use burn::tensor::{Device, Tensor};
-use serde::{Deserialize, Serialize};
+use itergnn_kernels::settings::LayerConfig;
 
 use super::batch_norm::{RunningStatistics, batch_normalise};
-use super::config::LayerConfig;
 use super::edge_inputs::node_vectors;
+use super::layer::layer_mlp;
 use super::message_passing::MessagePassing;
+use crate::activation::activate;
 use crate::batch::GraphTensors;
 use crate::error::Error;
 use crate::init::InitRng;
-use crate::mlp::{Mlp, MlpConfig};
+use crate::mlp::Mlp;
 use crate::ops::segment_sum;
-
-/// The settings of a [`GinConv`]; `eps` and `train_eps` are those of PyG's `GINConv`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GinConfig {
-    /// The node function.
-    pub mlp: MlpConfig,
-    /// The (initial) value of eps.
-    pub eps: f64,
-    /// Whether eps is learned.
-    pub train_eps: bool,
-    /// Batch normalisation after every affine map, as in the GIN paper's classifiers.
-    pub batch_norm: bool,
-    /// Steps whose running statistics are kept apart where the layer is iterated; later steps use the last.
-    #[serde(default = "one")]
-    pub norm_steps: usize,
-}
-
-fn one() -> usize {
-    1
-}
-
-impl GinConfig {
-    /// PyG's defaults around `mlp`.
-    pub fn new(mlp: MlpConfig) -> Self {
-        Self { mlp, eps: 0.0, train_eps: false, batch_norm: false, norm_steps: 1 }
-    }
-
-    pub(super) fn from_layer(config: &LayerConfig) -> Result<Self, Error> {
-        if config.homogeneous && config.batch_norm {
-            return Err(Error::config("gin", "batch normalisation is not homogeneous"));
-        }
-        Ok(Self {
-            mlp: config.mlp(config.node_width()),
-            eps: config.eps,
-            train_eps: config.train_eps,
-            batch_norm: config.batch_norm,
-            norm_steps: config.norm_steps,
-        })
-    }
-
-    /// The layer with weights drawn from `rng`.
-    pub fn init(&self, device: &Device, rng: &mut InitRng) -> GinConv {
-        let widths = if self.batch_norm { self.mlp.widths()[1..].to_vec() } else { Vec::new() };
-        let later = (1..self.norm_steps).flat_map(|_| &widths);
-        GinConv {
-            mlp: self.mlp.init(device, rng),
-            later_statistics: later.map(|&width| RunningStatistics::new(width, device)).collect(),
-            norms: widths.iter().map(|&width| BatchNormConfig::new(width).init(device)).collect(),
-            learned_eps: self.train_eps.then(|| Param::from_tensor(Tensor::full([1], self.eps, device))),
-            eps: self.eps,
-        }
-    }
-}
 
 /// `h'_j = MLP((1 + eps) v_j + sum over incoming v_s)`.
 ///
@@ -91,6 +39,23 @@ pub struct GinConv {
 }
 
 impl GinConv {
+    /// The layer with weights drawn from `rng`; `eps` and `train_eps` are those of PyG's `GINConv`.
+    pub(super) fn new(config: &LayerConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+        if config.homogeneous && config.batch_norm {
+            return Err(Error::config("gin", "batch normalisation is not homogeneous"));
+        }
+        let mlp = layer_mlp(config, config.node_width());
+        let widths = if config.batch_norm { mlp.widths()[1..].to_vec() } else { Vec::new() };
+        let later = (1..config.norm_steps).flat_map(|_| &widths);
+        Ok(Self {
+            mlp: mlp.init(device, rng),
+            later_statistics: later.map(|&width| RunningStatistics::new(width, device)).collect(),
+            norms: widths.iter().map(|&width| BatchNormConfig::new(width).init(device)).collect(),
+            learned_eps: config.train_eps.then(|| Param::from_tensor(Tensor::full([1], config.eps, device))),
+            eps: config.eps,
+        })
+    }
+
     /// The layer on node vectors: what PyG's `GINConv.forward` computes.
     ///
     /// # Shapes
@@ -122,12 +87,10 @@ impl GinConv {
                 None => norm,
             };
             let state = batch_normalise(norm, map.forward(state));
-            if index < last || self.mlp.final_activation { self.mlp.activation.forward(state) } else { state }
+            if index < last || self.mlp.final_activation { activate(self.mlp.activation, state) } else { state }
         })
     }
-}
 
-impl GinConv {
     /// The running statistics of a map at a step after the first; the last ones at steps beyond those.
     fn statistics_at(&self, step: usize, map: usize) -> Option<&RunningStatistics> {
         let last = (self.later_statistics.len() / self.norms.len().max(1)).checked_sub(1)?;

@@ -2,10 +2,10 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
+use itergnn_kernels::settings::{Aggregation, LayerConfig};
 use serde::{Deserialize, Serialize};
 
-use super::aggregator::{Aggregation, Aggregator};
-use super::config::LayerConfig;
+use super::aggregator::Aggregator;
 use super::edge_inputs::{concatenate, node_vectors};
 use super::message_passing::MessagePassing;
 use crate::activation::Activation;

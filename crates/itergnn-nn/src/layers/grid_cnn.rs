@@ -6,7 +6,7 @@ use burn::nn::conv::{Conv2d, Conv2dConfig};
 use burn::tensor::{Device, Tensor};
 use serde::{Deserialize, Serialize};
 
-use crate::activation::Activation;
+use crate::activation::{Activation, activate};
 use crate::error::Error;
 use crate::init::InitRng;
 
@@ -88,7 +88,7 @@ pub struct GridCnn {
 impl GridCnn {
     /// Applies the convolutions to every image.
     pub fn forward(&self, images: Tensor<4>) -> Tensor<4> {
-        let step = |images, convolution: &Conv2d| self.activation.forward(convolution.forward(images));
+        let step = |images, convolution: &Conv2d| activate(self.activation, convolution.forward(images));
         self.convolutions.iter().fold(images, step)
     }
 }

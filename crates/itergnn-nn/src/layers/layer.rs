@@ -1,20 +1,24 @@
 //! Any layer.
 
 use burn::module::Module;
-use burn::tensor::Tensor;
+use burn::tensor::{Device, Tensor};
+use itergnn_kernels::settings::{LayerConfig, LayerKind};
 
 use super::gat::GatConv;
 use super::gcn::GcnConv;
 use super::gin::GinConv;
-use super::gn_block::GnBlock;
+use super::gn_block::{GnBlock, GnBlockConfig};
 use super::message_passing::MessagePassing;
 use super::mpnn_max::MpnnMaxConv;
 use super::path::PathConv;
 use super::path_sim::PathSimConv;
 use super::point_net::PointNet;
 use crate::batch::GraphTensors;
+use crate::error::Error;
+use crate::init::InitRng;
+use crate::mlp::MlpConfig;
 
-/// Any of the layers, chosen by a [`LayerConfig`](super::LayerConfig).
+/// Any of the layers, chosen by a [`LayerConfig`].
 #[derive(Module, Debug)]
 pub enum Layer {
     /// See [`MpnnMaxConv`].
@@ -33,6 +37,44 @@ pub enum Layer {
     PointNet(PointNet),
     /// See [`GnBlock`].
     GnBlock(GnBlock),
+}
+
+impl Layer {
+    /// The layer that the settings describe, with weights drawn from `rng`.
+    ///
+    /// # Errors
+    ///
+    /// When settings contradict each other; the message names them.
+    pub fn new(config: &LayerConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
+        if config.hidden_width == 0 {
+            return Err(Error::config("layer", "the hidden state needs at least one feature"));
+        }
+        if config.mlp_layers == 0 {
+            return Err(Error::config("layer", "an MLP needs at least one affine map"));
+        }
+        Ok(match config.kind {
+            LayerKind::MpnnMax => Self::MpnnMax(MpnnMaxConv::init(config, device, rng)),
+            LayerKind::Path => Self::Path(PathConv::init(config, device, rng)),
+            LayerKind::PathSim => Self::PathSim(PathSimConv::init(config, device, rng)),
+            LayerKind::PointNet => Self::PointNet(PointNet::init(config, device, rng)),
+            LayerKind::Gcn => Self::Gcn(GcnConv::new(config, device, rng)?),
+            LayerKind::Gat => Self::Gat(GatConv::new(config, device, rng)?),
+            LayerKind::Gin => Self::Gin(GinConv::new(config, device, rng)?),
+            LayerKind::GnBlock => Self::GnBlock(GnBlockConfig::from_layer(config).init(device, rng)),
+        })
+    }
+}
+
+/// The MLP from `width` features to the hidden state that the settings of a layer ask for.
+pub(super) fn layer_mlp(config: &LayerConfig, width: usize) -> MlpConfig {
+    MlpConfig {
+        input_width: width,
+        output_width: config.hidden_width,
+        layers: config.mlp_layers,
+        bias: !config.homogeneous,
+        activation: config.activation,
+        final_activation: config.final_activation,
+    }
 }
 
 impl MessagePassing for Layer {

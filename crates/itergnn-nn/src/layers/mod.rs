@@ -18,7 +18,6 @@
 
 mod aggregator;
 mod batch_norm;
-mod config;
 mod edge_inputs;
 mod gat;
 mod gcn;
@@ -33,13 +32,13 @@ mod path_sim;
 mod point_net;
 mod update;
 
-pub use aggregator::{Aggregation, Aggregator};
+pub use itergnn_kernels::settings::{Aggregation, EdgeOrder, Isolated, LayerConfig, LayerKind, Update};
+
+pub use aggregator::Aggregator;
 pub use batch_norm::RunningStatistics;
-pub use config::{LayerConfig, LayerKind};
-pub use edge_inputs::EdgeOrder;
-pub use gat::{GatConfig, GatConv};
-pub use gcn::{GcnConfig, GcnConv};
-pub use gin::{GinConfig, GinConv};
+pub use gat::GatConv;
+pub use gcn::GcnConv;
+pub use gin::GinConv;
 pub use gn_block::{GnBlock, GnBlockConfig, GnState, NodeFunction};
 pub use grid_cnn::{GridCnn, GridCnnConfig};
 pub use layer::Layer;
@@ -48,4 +47,3 @@ pub use mpnn_max::MpnnMaxConv;
 pub use path::PathConv;
 pub use path_sim::PathSimConv;
 pub use point_net::PointNet;
-pub use update::{Isolated, Update};

@@ -2,11 +2,12 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
+use itergnn_kernels::settings::{EdgeOrder, Isolated, LayerConfig, Update};
 
-use super::config::LayerConfig;
-use super::edge_inputs::{EdgeOrder, both_ends, node_vectors};
+use super::edge_inputs::{both_ends, node_vectors};
+use super::layer::layer_mlp;
 use super::message_passing::MessagePassing;
-use super::update::{Isolated, Update};
+use super::update::update;
 use crate::batch::GraphTensors;
 use crate::init::InitRng;
 use crate::mlp::Mlp;
@@ -36,7 +37,7 @@ impl MpnnMaxConv {
     pub(super) fn init(config: &LayerConfig, device: &Device, rng: &mut InitRng) -> Self {
         let width = 2 * config.node_width() + config.edge_width;
         Self {
-            message: config.mlp(width).init(device, rng),
+            message: layer_mlp(config, width).init(device, rng),
             edge_order: config.edge_order,
             update: config.update,
             isolated: config.isolated,
@@ -53,6 +54,6 @@ impl MessagePassing for MpnnMaxConv {
     fn forward(&self, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
         let nodes = node_vectors(input, hidden.clone());
         let aggregated = segment_max(self.message(graph, &nodes), graph.incoming());
-        self.update.forward(graph, hidden, aggregated, self.isolated)
+        update(self.update, graph, hidden, aggregated, self.isolated)
     }
 }

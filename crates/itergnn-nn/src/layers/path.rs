@@ -2,12 +2,13 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
+use itergnn_kernels::settings::{EdgeOrder, Isolated, LayerConfig, Update};
 
 use super::aggregator::Aggregator;
-use super::config::LayerConfig;
-use super::edge_inputs::{EdgeOrder, both_ends, node_vectors};
+use super::edge_inputs::{both_ends, node_vectors};
+use super::layer::layer_mlp;
 use super::message_passing::MessagePassing;
-use super::update::{Isolated, Update};
+use super::update::update;
 use crate::batch::GraphTensors;
 use crate::init::InitRng;
 use crate::mlp::Mlp;
@@ -38,7 +39,7 @@ impl PathConv {
     pub(super) fn init(config: &LayerConfig, device: &Device, rng: &mut InitRng) -> Self {
         let width = 2 * config.node_width() + config.edge_width;
         Self {
-            message: config.mlp(width).init(device, rng),
+            message: layer_mlp(config, width).init(device, rng),
             aggregator: Aggregator::init(config.aggregation, width, config.homogeneous, device, rng),
             edge_order: config.edge_order,
             update: config.update,
@@ -53,6 +54,6 @@ impl MessagePassing for PathConv {
         let edges = both_ends(graph, &nodes, self.edge_order);
         let messages = self.message.forward(edges.clone());
         let aggregated = self.aggregator.forward(messages, || edges, graph.incoming());
-        self.update.forward(graph, hidden, aggregated, self.isolated)
+        update(self.update, graph, hidden, aggregated, self.isolated)
     }
 }

@@ -2,9 +2,10 @@
 
 use burn::module::Module;
 use burn::tensor::{Device, Tensor};
+use itergnn_kernels::settings::LayerConfig;
 
-use super::config::LayerConfig;
 use super::edge_inputs::node_vectors;
+use super::layer::layer_mlp;
 use super::message_passing::MessagePassing;
 use crate::batch::GraphTensors;
 use crate::init::InitRng;
@@ -21,7 +22,7 @@ pub struct PointNet {
 
 impl PointNet {
     pub(super) fn init(config: &LayerConfig, device: &Device, rng: &mut InitRng) -> Self {
-        Self { node: config.mlp(config.node_width()).init(device, rng) }
+        Self { node: layer_mlp(config, config.node_width()).init(device, rng) }
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) fn corners() -> Vec<Graph> {
 }
 
 /// Every layer and aggregation that the fused engine covers.
-pub(crate) const LAYERS: [(LayerKind, Aggregation); 8] = [
+pub(crate) const LAYERS: [(LayerKind, Aggregation); 7] = [
     (LayerKind::MpnnMax, Aggregation::Max),
     (LayerKind::Path, Aggregation::Max),
     (LayerKind::Path, Aggregation::Attention),
@@ -58,7 +58,6 @@ pub(crate) const LAYERS: [(LayerKind, Aggregation); 8] = [
     // These have one aggregation each, whatever the setting says.
     (LayerKind::Gcn, Aggregation::Max),
     (LayerKind::Gat, Aggregation::Attention),
-    (LayerKind::Gin, Aggregation::Max),
 ];
 
 /// With biases, without, and with a bias in the confidence alone.

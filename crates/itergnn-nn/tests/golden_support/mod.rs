@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use burn::module::{Module, ModuleVisitor, Param};
 use burn::tensor::{Device, Gradients, Tensor, TensorData};
 use itergnn_graph::{Attributes, Graph, GraphBatch};
-use itergnn_nn::layers::{LayerConfig, MessagePassing};
+use itergnn_nn::layers::{Layer, LayerConfig, MessagePassing};
 use itergnn_nn::{Engine, GnnConfig, GraphTensors, InitRng, NamedTensor, RunOptions, named_tensors, replace_tensors};
 use safetensors::tensor::TensorView;
 use safetensors::{Dtype, SafeTensors};
@@ -57,7 +57,7 @@ impl Golden {
 
     fn check_layer(&self, case: &Case) {
         let config: LayerConfig = serde_json::from_value(case.config.clone()).unwrap();
-        let layer = config.init(&self.device, &mut InitRng::new(0)).unwrap();
+        let layer = Layer::new(&config, &self.device, &mut InitRng::new(0)).unwrap();
         let layer = replace_tensors(layer, &self.parameters(case, &layer_names(&config, &self.device)));
         let (graph, nodes, edges) = self.graph(config.edge_width);
         let hidden = self.tensor(&format!("{}/hidden", case.name)).require_grad();
@@ -235,7 +235,7 @@ fn learned_names<M: Module>(module: &M) -> Vec<String> {
 }
 
 fn layer_names(config: &LayerConfig, device: &Device) -> Vec<String> {
-    learned_names(&config.init(device, &mut InitRng::new(0)).unwrap())
+    learned_names(&Layer::new(config, device, &mut InitRng::new(0)).unwrap())
 }
 
 struct GradientCollector<'a> {

@@ -19,7 +19,7 @@ fn path_and_mpnn_max_are_graph_network_blocks() {
             let config = LayerConfig::new(kind, NODE_WIDTH, HIDDEN, EDGE_WIDTH)
                 .with_aggregation(aggregation)
                 .with_homogeneous(homogeneous);
-            let layer = config.init(&device(), &mut InitRng::new(8)).unwrap();
+            let layer = Layer::new(&config, &device(), &mut InitRng::new(8)).unwrap();
             let block = GnBlockConfig {
                 edge_to_node: aggregation,
                 node_function: NodeFunction::KeepMax,

@@ -3,10 +3,10 @@
 //! The values are made by `reference/nn/make_golden_blocks.py`. The other layers are compared in `tests/golden_f64.rs`.
 
 use burn::module::{Module, Param};
-use burn::nn::Linear;
+use burn::nn::{BatchNormConfig, Linear};
 use burn::tensor::{Tensor, TensorData};
 use itergnn_graph::{Graph, GraphBatch};
-use itergnn_nn::layers::{Aggregation, GinConfig, GnBlockConfig, GnState, GridCnnConfig};
+use itergnn_nn::layers::{Aggregation, GinConv, GnBlockConfig, GnState, GridCnnConfig};
 use itergnn_nn::{Activation, GraphTensors, InitRng, MlpConfig};
 use serde_json::Value;
 
@@ -125,8 +125,13 @@ fn batch_normalised_gin_agrees_with_pyg() {
     let case = &golden["gin"];
     let mlp = MlpConfig::new(3, 5, 2).with_activation(Activation::Relu);
     assert_eq!(mlp.widths(), [3, 4, 5]);
-    let config = GinConfig { eps: case["eps"].as_f64().unwrap(), batch_norm: true, ..GinConfig::new(mlp) };
-    let mut layer = config.init(&device(), &mut InitRng::new(0));
+    let mut layer = GinConv {
+        norms: mlp.widths()[1..].iter().map(|&width| BatchNormConfig::new(width).init(&device())).collect(),
+        mlp: mlp.init(&device(), &mut InitRng::new(0)),
+        later_statistics: Vec::new(),
+        learned_eps: None,
+        eps: case["eps"].as_f64().unwrap(),
+    };
     layer.mlp.layers = case["maps"].as_array().unwrap().iter().map(linear).collect();
     for (norm, given) in layer.norms.iter_mut().zip(case["norms"].as_array().unwrap()) {
         norm.gamma = Param::from_tensor(tensor(&given["gamma"]));

@@ -44,7 +44,7 @@ pub(crate) fn configs() -> Vec<LayerConfig> {
 
 /// A layer with weights from a fixed seed.
 pub(crate) fn layer(config: &LayerConfig) -> Layer {
-    config.init(&device(), &mut InitRng::new(3)).expect("the settings are consistent")
+    Layer::new(config, &device(), &mut InitRng::new(3)).expect("the settings are consistent")
 }
 
 /// The input a layer of these settings reads.

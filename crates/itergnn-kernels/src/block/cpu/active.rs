@@ -6,7 +6,7 @@
 //! exact, for states and for gradients.
 
 use super::plan::GraphPlan;
-use crate::block::config::{Aggregation, BlockConfig};
+use crate::block::config::BlockConfig;
 use crate::kernels::{ActiveEdges, MessageRows};
 use crate::memory::Buffer;
 use crate::real::Real;
@@ -64,7 +64,7 @@ impl ActiveSet {
         let offsets = self.offsets.as_mut_slice();
         let (senders, receivers) = (self.senders.as_mut_slice(), self.receivers.as_mut_slice());
         let edges = self.edges.as_mut_slice();
-        let by_receiver = config.aggregation != Aggregation::Max;
+        let by_receiver = !config.aggregates_by_max();
         let mut count = 0;
         for receiver in 0..plan.nodes {
             offsets[receiver] = count as u32;

@@ -4,14 +4,13 @@ use super::active::ActiveSet;
 use super::packed::Shapes;
 use super::plan::GraphPlan;
 use super::softmax::{range_backward, softmax};
-use crate::block::config::Aggregation;
 use crate::real::Real;
 
 /// The parts of the scores of one graph and layer.
 pub(super) struct Scores<'a, T> {
     pub(super) plan: &'a GraphPlan,
     pub(super) shapes: &'a Shapes,
-    pub(super) aggregation: Aggregation,
+    pub(super) scale_invariant: bool,
     /// `[nodes, prepared_row]`.
     pub(super) prepared: &'a [T],
     /// `[edges, edge]`.
@@ -52,7 +51,7 @@ impl<T: Real> Scores<'_, T> {
                 *slot = self.score(receiver, edge);
                 finite &= slot.is_finite();
             }
-            softmax(self.aggregation, slots);
+            softmax(self.scale_invariant, slots);
         }
         finite
     }
@@ -71,7 +70,7 @@ impl<T: Real> Scores<'_, T> {
             }
             let sum = products.iter().fold(T::ZERO, |sum, &product| sum + product);
             products.iter_mut().zip(weights).for_each(|(product, &weight)| *product -= weight * sum);
-            if self.aggregation != Aggregation::ScaleInvariantAttention {
+            if !self.scale_invariant {
                 continue;
             }
             scores.clear();

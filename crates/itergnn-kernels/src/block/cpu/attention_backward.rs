@@ -131,7 +131,7 @@ impl<T: Real> Job<'_, T> {
     ) {
         let sections = &self.weights.sections;
         let packed = self.weights.layer(self.layer_of(step));
-        let bias = if self.config.biased { packed[sections.second_bias..].as_ptr() } else { std::ptr::null() };
+        let bias = if self.config.biased() { packed[sections.second_bias..].as_ptr() } else { std::ptr::null() };
         let mut bias_products = [T::ZERO; TILE_ROWS];
         // SAFETY: the rows were listed by `active_rows`; weights and signs belong to all edges; the tile has room for `count` rows.
         unsafe {
@@ -213,7 +213,7 @@ impl<T: Real> Job<'_, T> {
                 c_rows: std::ptr::null(),
                 depths: std::ptr::null(),
             });
-            if self.config.biased {
+            if self.config.biased() {
                 (self.kernels.column_sum)(&ColumnSum {
                     rows: count,
                     columns: hidden_row,
@@ -283,7 +283,7 @@ impl<T: Real> Job<'_, T> {
         let scores = Scores {
             plan,
             shapes,
-            aggregation: self.config.aggregation,
+            scale_invariant: self.config.scale_invariant(),
             prepared: tape.prepared.record(step),
             features: plan.features(self.inputs, shapes.edge),
             edge_weight: &self.weights.layer(layer)[sections.score_edge..][..shapes.edge],

@@ -4,13 +4,13 @@ use super::TILE_ROWS;
 use super::forward::Job;
 use super::packed::Shapes;
 use super::tape::{GraphTape, SLAB};
-use crate::block::config::{ConfidenceReadout, Iterative};
 use crate::block::output::OutputGradients;
 use crate::block::schedule::ScheduleBackward;
 use crate::error::KernelError;
 use crate::kernels::{BLOCK_NODES, Flush, WeightedAdd, block_rows};
 use crate::memory::Buffer;
 use crate::real::Real;
+use crate::settings::{IterConfig, ReadoutKind};
 
 /// Memory of one thread that the graphs it works on use one after the other.
 #[derive(Debug)]
@@ -124,15 +124,13 @@ impl<T: Real> Job<'_, T> {
             if !finite {
                 return Err(KernelError::NonFiniteGradient { graph: tape.plan.graph, iteration: step + 1 });
             }
-            match self.config.convolution() {
-                Some(convolution) => self.convolve_backward(convolution, tape, step, scratch, targets),
-                None => self.messages_backward(tape, step, scratch, targets),
+            match self.config.is_convolution() {
+                true => self.convolve_backward(tape, step, scratch, targets),
+                false => self.messages_backward(tape, step, scratch, targets),
             }
             self.prepare_backward(tape, step, scratch, targets);
         }
-        if let Some(convolution) = self.config.convolution() {
-            self.finish_convolution(convolution, tape, scratch, targets);
-        }
+        self.finish_convolution(tape, scratch, targets);
         for (row, values) in targets.hidden.chunks_exact_mut(hidden).enumerate() {
             values.copy_from_slice(&scratch.hidden.as_slice()[row * hidden_row..][..hidden]);
             if !values.iter().all(|value| value.is_finite()) {
@@ -155,7 +153,7 @@ impl<T: Real> Job<'_, T> {
         scratch.slab_count = 0;
         scratch.values.ensure(nodes);
         if let Some(edges) = &tape.convolution {
-            return self.reserve_convolution(edges, nodes, scratch);
+            return self.reserve_convolution(edges, scratch);
         }
         scratch.features.ensure(TILE_ROWS * self.weights.shapes.edge);
         scratch.first.ensure(TILE_ROWS.max(block_rows(hidden_row)) * message_row);
@@ -188,13 +186,13 @@ impl<T: Real> Job<'_, T> {
             pairs.fold(T::ZERO, |sum, (&value, &gradient)| sum + value * gradient)
         };
         let unit_rows = |unit: usize| {
-            if options.node_wise {
+            if options.node_wise() {
                 start + unit * hidden..start + (unit + 1) * hidden
             } else {
                 start..start + nodes * hidden
             }
         };
-        let first_unit = if options.node_wise { tape.plan.first_node } else { tape.plan.graph };
+        let first_unit = if options.node_wise() { tape.plan.first_node } else { tape.plan.graph };
         let schedules = tape.schedules.iter().enumerate();
         schedules
             .map(|(unit, schedule)| {
@@ -211,7 +209,7 @@ impl<T: Real> Job<'_, T> {
         &self,
         tape: &GraphTape<T>,
         step: usize,
-        options: &Iterative,
+        options: &IterConfig,
         carried: &mut [ScheduleBackward],
         scratch: &mut BackwardScratch<T>,
         targets: &mut Targets<'_, T>,
@@ -228,7 +226,7 @@ impl<T: Real> Job<'_, T> {
                 source: scratch.output.as_ptr(),
                 target: scratch.hidden.as_mut_ptr(),
                 weights: weights.as_ptr(),
-                weight_step: usize::from(options.node_wise),
+                weight_step: usize::from(options.node_wise()),
                 keeps: std::ptr::null(),
                 factor: states.as_ptr(),
                 products: scratch.values.as_mut_ptr(),
@@ -238,7 +236,7 @@ impl<T: Real> Job<'_, T> {
         let confidence = self.confidence(options);
         let (weight_gradient, bias_gradient) = targets.confidence.split_at_mut(hidden);
         let hidden_gradient = scratch.hidden.as_mut_slice();
-        if options.node_wise {
+        if options.node_wise() {
             for (node, schedule) in tape.schedules.iter().enumerate() {
                 if step < schedule.iterations() {
                     let logit = schedule.step_backward(&mut carried[node], step, products[node], options);
@@ -254,15 +252,15 @@ impl<T: Real> Job<'_, T> {
         let mut vector_gradient = vec![T::ZERO; hidden];
         confidence.backward(logit, &tape.pooled.record(step)[..hidden], &mut vector_gradient, weight_gradient);
         bias_gradient[0] += logit;
-        match options.readout {
-            ConfidenceReadout::Max => {
+        match options.pooling {
+            ReadoutKind::Max => {
                 let positions = tape.pooled_positions.record(step);
                 for (channel, &gradient) in vector_gradient.iter().enumerate() {
                     hidden_gradient[positions[channel] as usize * hidden_row + channel] += gradient;
                 }
             }
             readout => {
-                let mean = readout == ConfidenceReadout::Mean;
+                let mean = readout == ReadoutKind::Mean;
                 let share = if mean { T::ONE / T::from_f64(nodes as f64) } else { T::ONE };
                 for row in hidden_gradient.chunks_exact_mut(hidden_row).take(nodes) {
                     row.iter_mut().zip(&vector_gradient).for_each(|(value, &gradient)| *value += share * gradient);

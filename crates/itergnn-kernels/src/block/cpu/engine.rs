@@ -9,7 +9,7 @@ use super::plan::GraphPlan;
 use super::tape::{GraphTape, Memory, Tape};
 use super::threads;
 use crate::block::batch::{BatchView, BlockInputs, expect_length};
-use crate::block::config::{BlockConfig, Controller};
+use crate::block::config::BlockConfig;
 use crate::block::output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::error::KernelError;
@@ -98,16 +98,10 @@ pub(super) fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: 
 /// # Example
 /// ```
 /// use itergnn_kernels::block::*;
+/// use itergnn_kernels::settings::*;
 ///
-/// let config = BlockConfig {
-///     layer: LayerKind::PathSim,
-///     aggregation: Aggregation::Max,
-///     controller: Controller::Shared { iterations: 2 },
-///     biased: false,
-///     input_width: 1,
-///     hidden_width: 4,
-///     edge_width: 1,
-/// };
+/// let layer = LayerConfig::new(LayerKind::PathSim, 1, 4, 1).with_aggregation(Aggregation::Max).with_homogeneous(true);
+/// let config = BlockConfig { layer, controller: ControllerConfig::shared(2) };
 /// // Two nodes, one edge each way.
 /// let batch =
 ///     BatchView { node_offsets: &[0, 2], edge_offsets: &[0, 2], senders: &[1, 0], receiver_offsets: &[0, 1, 2] };
@@ -149,7 +143,7 @@ fn run<T: Real>(
     let kernels = T::kernels(engine.isa);
     let job = Job { kernels, config, layout: &layout, inputs, weights: &weights, wanted };
     let batch = &inputs.batch;
-    let width = config.hidden_width;
+    let width = config.hidden_width();
     let mut output = vec![T::ZERO; inputs.hidden.len()];
     let mut last_hidden = vec![T::ZERO; inputs.hidden.len()];
     let mut parts: Vec<_> = per_graph(&mut output, batch.node_offsets, width)
@@ -223,15 +217,15 @@ pub fn backward<T: Real>(
         node_inputs: vec![T::ZERO; if wanted.node_inputs { inputs.node_inputs.len() } else { 0 }],
         edge_features: vec![T::ZERO; if wanted.edge_features { inputs.edge_features.len() } else { 0 }],
     };
-    let node_input_width = if wanted.node_inputs { config.input_width } else { 0 };
-    let edge_width = if wanted.edge_features { config.edge_width } else { 0 };
-    let mut parts: Vec<_> = per_graph(&mut result.hidden, batch.node_offsets, config.hidden_width)
+    let node_input_width = if wanted.node_inputs { config.input_width() } else { 0 };
+    let edge_width = if wanted.edge_features { config.edge_width() } else { 0 };
+    let mut parts: Vec<_> = per_graph(&mut result.hidden, batch.node_offsets, config.hidden_width())
         .into_iter()
         .zip(per_graph(&mut result.node_inputs, batch.node_offsets, node_input_width))
         .zip(per_graph(&mut result.edge_features, batch.edge_offsets, edge_width))
         .map(Some)
         .collect();
-    let most = if matches!(config.controller, Controller::Stack { .. }) { STACK_GROUPS } else { GROUPS };
+    let most = if config.is_stack() { STACK_GROUPS } else { GROUPS };
     let mut items = Vec::new();
     for group in threads::groups(&costs(batch), most) {
         let parts: Vec<_> = group.iter().filter_map(|&graph| Some((graph, parts[graph].take()?))).collect();
@@ -240,7 +234,7 @@ pub fn backward<T: Real>(
     let sums = threads::for_each(items, |group, scratch: &mut BackwardScratch<T>| {
         let mut layer_sum = Buffer::<T>::new(layers * gradient_len);
         layer_sum.as_mut_slice().fill(T::ZERO);
-        let mut confidence_sum = vec![T::ZERO; config.hidden_width + 1];
+        let mut confidence_sum = vec![T::ZERO; config.hidden_width() + 1];
         for (graph, ((hidden, node_inputs), edge_features)) in group {
             let mut targets = Targets {
                 layers: layer_sum.as_mut_slice(),
@@ -269,15 +263,15 @@ pub fn backward<T: Real>(
     for (layer, total) in totals.iter().enumerate() {
         unpack_gradient(config, &layout, layer, inputs.parameters, total.as_slice(), &mut result.parameters);
     }
-    let mut total = vec![T::ZERO; config.hidden_width + 1];
+    let mut total = vec![T::ZERO; config.hidden_width() + 1];
     for (_, confidence_sum) in &sums {
         total.iter_mut().zip(confidence_sum).for_each(|(total, &value)| *total += value);
     }
     if let Some(range) = layout.range(0, ParameterKind::ConfidenceWeight) {
-        result.parameters[range].copy_from_slice(&total[..config.hidden_width]);
+        result.parameters[range].copy_from_slice(&total[..config.hidden_width()]);
     }
     if let Some(range) = layout.range(0, ParameterKind::ConfidenceBias) {
-        result.parameters[range].copy_from_slice(&total[config.hidden_width..]);
+        result.parameters[range].copy_from_slice(&total[config.hidden_width()..]);
     }
     Ok(result)
 }

@@ -8,7 +8,7 @@ use super::plan::GraphPlan;
 use super::tape::{GraphTape, History, Memory};
 use crate::block::batch::BlockInputs;
 use crate::block::confidence::Confidence;
-use crate::block::config::{BlockConfig, ConfidenceReadout, Controller, Iterative};
+use crate::block::config::BlockConfig;
 use crate::block::output::{UnitResults, Wanted};
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::block::schedule::Schedule;
@@ -16,6 +16,7 @@ use crate::error::KernelError;
 use crate::kernels::{ColumnSum, Gemm, Kernels, PoolMax, Start, WINNER_ALIGNMENT, WeightedAdd};
 use crate::memory::Buffer;
 use crate::real::{Real, sigmoid};
+use crate::settings::{IterConfig, ReadoutKind};
 use crate::simd::ROW_ALIGNMENT;
 
 /// Everything the graphs of a batch share.
@@ -64,10 +65,10 @@ impl<T> Default for ForwardScratch<T> {
 impl<T: Real> Job<'_, T> {
     /// Which layer's weights an iteration uses.
     pub(super) fn layer_of(&self, step: usize) -> usize {
-        if matches!(self.config.controller, Controller::Stack { .. }) { step } else { 0 }
+        if self.config.is_stack() { step } else { 0 }
     }
 
-    pub(super) fn confidence(&self, options: &Iterative) -> Confidence<'_, T> {
+    pub(super) fn confidence(&self, options: &IterConfig) -> Confidence<'_, T> {
         Confidence {
             weight: self.layout.get(self.inputs.parameters, 0, ParameterKind::ConfidenceWeight),
             bias: self.layout.get(self.inputs.parameters, 0, ParameterKind::ConfidenceBias),
@@ -114,14 +115,14 @@ impl<T: Real> Job<'_, T> {
             if step == 0 || self.layer_of(step) != 0 {
                 self.constants(&tape.plan, self.layer_of(step), scratch);
                 scratch.active.select_everything();
-            } else if self.config.convolution().is_none() {
+            } else if !self.config.is_convolution() {
                 scratch.active.select_changed(&tape.plan, self.config);
             }
             let active = scratch.active.changed_nodes().map_or(nodes, <[u32]>::len);
             scratch.active_shares.push(active as f32 / nodes.max(1) as f32);
-            let mut finite = match self.config.convolution() {
-                Some(convolution) => self.convolve(convolution, &mut tape, scratch),
-                None => self.step(&mut tape, scratch),
+            let mut finite = match self.config.is_convolution() {
+                true => self.convolve(&mut tape, scratch),
+                false => self.step(&mut tape, scratch),
             };
             tape.steps += 1;
             if let Some(options) = self.config.iterative() {
@@ -142,10 +143,10 @@ impl<T: Real> Job<'_, T> {
     fn new_tape(&self, plan: GraphPlan, memory: Memory) -> GraphTape<T> {
         let Shapes { hidden_row, prepared_row, .. } = self.weights.shapes;
         let nodes = plan.nodes;
-        let convolution =
-            self.config.convolution().map(|layer| ConvolutionEdges::new(self.config, layer, self.inputs, plan.graph));
+        let is_convolution = self.config.is_convolution();
+        let convolution = is_convolution.then(|| ConvolutionEdges::new(self.config, self.inputs, plan.graph));
         let units = match self.config.iterative() {
-            Some(options) if options.node_wise => nodes,
+            Some(options) if options.node_wise() => nodes,
             Some(_) if nodes > 0 => 1,
             _ => 0,
         };
@@ -203,14 +204,14 @@ impl<T: Real> Job<'_, T> {
 
     /// Predicts the confidences of the units that are still running and, without a memory, adds their states to the output; returns whether all
     /// confidences are finite.
-    fn push_confidences(&self, tape: &mut GraphTape<T>, options: &Iterative, scratch: &mut ForwardScratch<T>) -> bool {
+    fn push_confidences(&self, tape: &mut GraphTape<T>, options: &IterConfig, scratch: &mut ForwardScratch<T>) -> bool {
         let Shapes { hidden, hidden_row, .. } = self.weights.shapes;
         let confidence = self.confidence(options);
-        if !options.node_wise {
+        if !options.node_wise() {
             self.pool(tape, options, &scratch.active);
         }
         let vectors =
-            if options.node_wise { tape.hidden.record(tape.steps) } else { tape.pooled.record(tape.steps - 1) };
+            if options.node_wise() { tape.hidden.record(tape.steps) } else { tape.pooled.record(tape.steps - 1) };
         let mut finite = true;
         scratch.weights.clear();
         scratch.keeps.clear();
@@ -237,7 +238,7 @@ impl<T: Real> Job<'_, T> {
         &self,
         tape: &GraphTape<T>,
         steps: usize,
-        options: &Iterative,
+        options: &IterConfig,
         keeps: *const T,
         scratch: &mut ForwardScratch<T>,
     ) {
@@ -249,7 +250,7 @@ impl<T: Real> Job<'_, T> {
                 source: tape.hidden.record(steps).as_ptr(),
                 target: scratch.output.as_mut_ptr(),
                 weights: scratch.weights.as_ptr(),
-                weight_step: usize::from(options.node_wise),
+                weight_step: usize::from(options.node_wise()),
                 keeps,
                 factor: std::ptr::null(),
                 products: std::ptr::null_mut(),
@@ -258,11 +259,11 @@ impl<T: Real> Job<'_, T> {
     }
 
     /// Pools the states after the last iteration.
-    fn pool(&self, tape: &mut GraphTape<T>, options: &Iterative, active: &ActiveSet) {
+    fn pool(&self, tape: &mut GraphTape<T>, options: &IterConfig, active: &ActiveSet) {
         let (nodes, width) = (tape.plan.nodes, self.weights.shapes.hidden_row);
         let target = tape.pooled.record_mut(tape.steps - 1);
         let grows = tape.convolution.is_none() && tape.steps > 1;
-        if tape.memory == Memory::Last && options.readout == ConfidenceReadout::Max && grows {
+        if tape.memory == Memory::Last && options.pooling == ReadoutKind::Max && grows {
             // States only grow, so the old maximum and the nodes that changed tell the new one; where it is, nobody asks.
             // SAFETY: the record holds one padded row of initialised memory.
             let pooled = unsafe { std::slice::from_raw_parts_mut(target, width) };
@@ -275,7 +276,7 @@ impl<T: Real> Job<'_, T> {
             return;
         }
         let source = tape.hidden.record(tape.steps).as_ptr();
-        if options.readout == ConfidenceReadout::Max {
+        if options.pooling == ReadoutKind::Max {
             let positions = tape.pooled_positions.record_mut(tape.steps - 1);
             // SAFETY: the records hold one padded row each; a graph with a schedule has at least one node.
             unsafe { (self.kernels.pool_max)(&PoolMax { rows: nodes, width, source, target, positions }) }
@@ -288,7 +289,7 @@ impl<T: Real> Job<'_, T> {
         unsafe {
             (self.kernels.column_sum)(&ColumnSum { rows: nodes, columns: width, source, source_row: width, target })
         }
-        if options.readout == ConfidenceReadout::Mean {
+        if options.pooling == ReadoutKind::Mean {
             let share = T::ONE / T::from_f64(nodes as f64);
             pooled.iter_mut().for_each(|value| *value *= share);
         }
@@ -312,7 +313,7 @@ impl<T: Real> Job<'_, T> {
                 }
             } else {
                 for (node, row) in scratch.output.as_mut_slice().chunks_exact_mut(hidden_row).take(nodes).enumerate() {
-                    let unit = if options.node_wise { node } else { 0 };
+                    let unit = if options.node_wise() { node } else { 0 };
                     let divisor = tape.schedules[unit].divisor(options);
                     row.iter_mut().for_each(|value| *value = *value / divisor);
                 }
@@ -324,7 +325,7 @@ impl<T: Real> Job<'_, T> {
                 units.capped.push(schedule.capped());
                 units.last_confidences.push(schedule.last_confidence());
             }
-            if tape.schedules.is_empty() && !options.node_wise {
+            if tape.schedules.is_empty() && !options.node_wise() {
                 units = UnitResults::without_nodes();
             }
             scratch.output.as_slice()

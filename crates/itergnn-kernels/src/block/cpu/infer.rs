@@ -58,7 +58,7 @@ pub fn infer_with<T: Real>(
     let kernels = T::kernels(engine.isa());
     let job = Job { kernels, config, layout: &layout, inputs, weights: &weights, wanted: Wanted::default() };
     let batch = &inputs.batch;
-    let width = config.hidden_width;
+    let width = config.hidden_width();
     let last_width = if options.last_hidden { width } else { 0 };
     let mut output = vec![T::ZERO; batch.nodes() * width];
     let mut last_hidden = vec![T::ZERO; batch.nodes() * last_width];

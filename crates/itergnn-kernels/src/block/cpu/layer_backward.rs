@@ -4,7 +4,6 @@ use super::backward::{BackwardScratch, Targets};
 use super::forward::Job;
 use super::packed::Shapes;
 use super::tape::{GraphTape, SLAB};
-use crate::block::config::{Aggregation, Controller};
 use crate::kernels::{AddAssign, ColumnSum, Gemm, MaxBackward, Start, Winners};
 use crate::real::Real;
 
@@ -44,9 +43,10 @@ impl<T: Real> Job<'_, T> {
         let len = tape.plan.nodes * self.weights.shapes.prepared_row;
         scratch.prepared.as_mut_slice()[slot..slot + len].fill(T::ZERO);
         scratch.touched.as_mut_slice()[..tape.plan.nodes].fill(0);
-        match self.config.aggregation {
-            Aggregation::Max => self.max_backward(tape, step, scratch, targets),
-            _ => self.attention_backward(tape, step, scratch, targets),
+        if self.config.aggregates_by_max() {
+            self.max_backward(tape, step, scratch, targets);
+        } else {
+            self.attention_backward(tape, step, scratch, targets);
         }
     }
 
@@ -140,7 +140,7 @@ impl<T: Real> Job<'_, T> {
                 });
             }
         }
-        let is_stack = matches!(self.config.controller, Controller::Stack { .. });
+        let is_stack = self.config.is_stack();
         let constants = scratch.constants.as_mut_ptr();
         if !is_stack {
             for &node in &scratch.touched_nodes.as_slice()[..touched] {

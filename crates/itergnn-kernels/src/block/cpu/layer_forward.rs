@@ -13,7 +13,6 @@ use super::attention::Scores;
 use super::forward::{ForwardScratch, Job};
 use super::plan::GraphPlan;
 use super::tape::{GraphTape, Memory};
-use crate::block::config::Aggregation;
 use crate::kernels::{Activate, Gemm, MaxForward, MessageRows, Signs, Start, WeightedForward, Winners};
 use crate::memory::Buffer;
 use crate::real::Real;
@@ -277,7 +276,7 @@ impl<T: Real> Job<'_, T> {
         };
         let places = parts.places;
         let edges = edges.starting_at(receivers.start, receivers.len());
-        if self.config.aggregation == Aggregation::Max {
+        if self.config.aggregates_by_max() {
             let winners = places.winners.starting_at(receivers.start * self.winner_row());
             // SAFETY: states are nodes x hidden_row, messages lie where the active edges say; winners have nodes x winner_row places and `changed` one
             // per node. All begin at the block's first receiver.
@@ -326,7 +325,7 @@ impl<T: Real> Job<'_, T> {
         let scores = Scores {
             plan,
             shapes,
-            aggregation: self.config.aggregation,
+            scale_invariant: self.config.scale_invariant(),
             prepared,
             features: plan.features(self.inputs, shapes.edge),
             edge_weight: &self.weights.layer(places.layer)[sections.score_edge..][..shapes.edge],

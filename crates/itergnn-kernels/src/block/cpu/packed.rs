@@ -2,7 +2,6 @@
 
 use super::convolution;
 use crate::block::config::BlockConfig;
-use crate::block::convolution::Convolution;
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::memory::Buffer;
 use crate::real::Real;
@@ -34,16 +33,16 @@ impl Shapes {
         let sender_row = padded(message + if has_score { 2 } else { 0 });
         let receiver_column = config.uses_receiver().then_some(sender_row);
         Self {
-            input: config.input_width,
-            hidden: config.hidden_width,
-            hidden_row: padded(config.hidden_width),
+            input: config.input_width(),
+            hidden: config.hidden_width(),
+            hidden_row: padded(config.hidden_width()),
             message,
             message_row,
-            edge: config.edge_width,
+            edge: config.edge_width(),
             prepared_row: sender_row + receiver_column.map_or(0, |_| message_row),
             receiver_column,
             has_score,
-            has_second: !matches!(config.convolution(), Some(Convolution::Gcn { .. } | Convolution::Gat { .. })),
+            has_second: !config.is_convolution(),
         }
     }
 
@@ -77,8 +76,6 @@ pub(super) struct Sections {
     pub(super) second_bias: usize,
     /// `[message_row]`: what a convolution adds to its sums.
     pub(super) sum_bias: usize,
-    /// `[1]`: a learned eps.
-    pub(super) eps: usize,
     /// Values of a layer's gradient.
     pub(super) gradient_len: usize,
     /// `[prepared_row, hidden_row]`.
@@ -107,7 +104,6 @@ impl Sections {
         let second = section(second_len);
         let second_bias = section(hidden_row);
         let sum_bias = section(message_row);
-        let eps = section(1);
         let gradient_len = section(0);
         let prepare_transposed = section(prepared_row * hidden_row);
         let second_transposed = section(if shapes.has_second { hidden * message_row } else { 0 });
@@ -121,7 +117,6 @@ impl Sections {
             second,
             second_bias,
             sum_bias,
-            eps,
             gradient_len,
             prepare_transposed,
             second_transposed,
@@ -198,9 +193,9 @@ impl<T: Real> PackedWeights<T> {
         values.as_mut_slice().fill(T::ZERO);
         let Shapes { hidden, hidden_row, message, message_row, prepared_row, .. } = shapes;
         for (layer, packed) in values.as_mut_slice().chunks_exact_mut(sections.len.max(1)).enumerate() {
-            if let Some(convolution) = config.convolution() {
+            if config.is_convolution() {
                 let place = LayerPlace { layout, shapes: &shapes, sections: &sections, layer };
-                convolution::pack(&place, convolution, parameters, packed);
+                convolution::pack(&place, parameters, packed);
             } else {
                 for_each_first(layout, &shapes, &sections, layer, |flat, place| packed[place] = parameters[flat]);
             }
@@ -241,9 +236,9 @@ pub(super) fn unpack_gradient<T: Real>(
 ) {
     let shapes = Shapes::new(config);
     let sections = Sections::new(&shapes);
-    if let Some(convolution) = config.convolution() {
+    if config.is_convolution() {
         let place = LayerPlace { layout, shapes: &shapes, sections: &sections, layer };
-        return convolution::unpack_gradient(&place, convolution, parameters, packed, flat);
+        return convolution::unpack_gradient(&place, parameters, packed, flat);
     }
     for_each_first(layout, &shapes, &sections, layer, |place, source| flat[place] = packed[source]);
     let Shapes { hidden, hidden_row, message, message_row, has_score, .. } = shapes;

@@ -1,11 +1,12 @@
 //! One graph of the batch with its own indices, and how its messages are laid out in rows.
 
 use crate::block::batch::BlockInputs;
-use crate::block::config::{BlockConfig, LayerKind};
+use crate::block::config::BlockConfig;
 use crate::block::output::Wanted;
 use crate::kernels::{MOST_BYTE_EDGES, MessageRows};
 use crate::memory::Buffer;
 use crate::real::Real;
+use crate::settings::LayerKind;
 
 use super::packed::{PackedWeights, Shapes};
 
@@ -34,9 +35,9 @@ impl GraphPlan {
     ) -> Self {
         let (node_range, edge_range) = (inputs.batch.node_range(graph), inputs.batch.edge_range(graph));
         let (nodes, edges) = (node_range.len(), edge_range.len());
-        let width = config.edge_width;
+        let width = config.edge_width();
         let features = &inputs.edge_features[edge_range.start * width..edge_range.end * width];
-        let shared_messages = config.layer == LayerKind::PathSim
+        let shared_messages = config.layer.kind == LayerKind::PathSim
             && !wanted.edge_features
             && nodes <= edges
             && features.iter().skip(width).zip(features).all(|(next, value)| next == value);

@@ -1,6 +1,6 @@
 //! Softmax of the scores that reach one node, plain and scale-invariant.
 
-use crate::block::config::{Aggregation, RANGE_TOLERANCE};
+use crate::block::config::RANGE_TOLERANCE;
 use crate::real::Real;
 
 /// Largest and smallest of some scores, at least one.
@@ -37,11 +37,11 @@ impl<T: Real> Extremes<T> {
 }
 
 /// Replaces the scores of one receiver (at least one) by their weights.
-pub(super) fn softmax<T: Real>(aggregation: Aggregation, scores: &mut [T]) {
+pub(super) fn softmax<T: Real>(scale_invariant: bool, scores: &mut [T]) {
     let extremes = Extremes::of(scores);
-    let scale = match aggregation {
-        Aggregation::ScaleInvariantAttention => extremes.range().map_or(T::ZERO, |range| T::ONE / range),
-        _ => T::ONE,
+    let scale = match scale_invariant {
+        true => extremes.range().map_or(T::ZERO, |range| T::ONE / range),
+        false => T::ONE,
     };
     let mut sum = T::ZERO;
     for score in scores.iter_mut() {

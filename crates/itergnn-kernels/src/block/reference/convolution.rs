@@ -2,10 +2,10 @@
 
 use super::layer::{Context, Step, add, linear};
 use super::softmax;
-use crate::block::convolution::Convolution;
 use crate::block::output::BlockGradients;
 use crate::block::parameters::ParameterKind;
-use crate::real::{Real, leaky_relu, leaky_slope};
+use crate::real::Real;
+use crate::settings::LayerKind;
 
 /// An edge as the convolution sees it; nodes are counted from the graph's first.
 #[derive(Clone, Copy)]
@@ -33,7 +33,7 @@ fn dot<T: Real>(left: &[T], right: &[T]) -> T {
 
 impl<T: Real> Context<'_, T> {
     /// The edges by receiver, the loop of each node last.
-    fn convolution_edges(&self, convolution: &Convolution) -> Vec<Edge> {
+    fn convolution_edges(&self) -> Vec<Edge> {
         let nodes = self.inputs.batch.node_range(self.graph);
         let mut edges = Vec::new();
         for receiver in nodes.clone() {
@@ -41,13 +41,13 @@ impl<T: Real> Context<'_, T> {
             for edge in self.inputs.batch.incoming(receiver) {
                 let sender = self.inputs.batch.senders[edge] as usize;
                 let (sender, receiver) = (sender - nodes.start, receiver - nodes.start);
-                if convolution.loops() && sender == receiver {
+                if self.config.has_loops() && sender == receiver {
                     last_loop = Some(edge);
                 } else {
                     edges.push(Edge { sender, receiver, is_loop: false, origin: Some(edge) });
                 }
             }
-            if convolution.loops() {
+            if self.config.has_loops() {
                 let node = receiver - nodes.start;
                 edges.push(Edge { sender: node, receiver: node, is_loop: true, origin: last_loop });
             }
@@ -57,7 +57,7 @@ impl<T: Real> Context<'_, T> {
 
     /// The rows `[x ; h]` of the graph.
     fn node_rows(&self, before: &[T]) -> Vec<Vec<T>> {
-        let (input, hidden) = (self.config.input_width, self.config.hidden_width);
+        let (input, hidden) = (self.config.input_width(), self.config.hidden_width());
         let nodes = self.inputs.batch.node_range(self.graph);
         let row = |(local, node): (usize, usize)| {
             let mut row = self.inputs.node_inputs[node * input..(node + 1) * input].to_vec();
@@ -69,7 +69,7 @@ impl<T: Real> Context<'_, T> {
 
     /// The features of an edge; a loop has the mean of those of the other edges to its node, or zeros.
     fn edge_row(&self, edges: &[Edge], edge: usize) -> Vec<T> {
-        let width = self.config.edge_width;
+        let width = self.config.edge_width();
         let features = |origin: usize| &self.inputs.edge_features[origin * width..(origin + 1) * width];
         if let (false, Some(origin)) = (edges[edge].is_loop, edges[edge].origin) {
             return features(origin).to_vec();
@@ -102,7 +102,7 @@ impl<T: Real> Context<'_, T> {
 
     /// GAT: `a_s . v_s W + a_r . v_r W + a_e . e W_e` of each edge, before the LeakyReLU.
     fn raw_scores(&self, reads_edges: bool, edges: &[Edge], messages: &[T]) -> Vec<T> {
-        let width = self.config.hidden_width;
+        let width = self.config.hidden_width();
         let row = |node: usize| &messages[node * width..(node + 1) * width];
         let score = |(number, edge): (usize, &Edge)| {
             let mut score = dot(row(edge.sender), self.get(ParameterKind::SenderAttention))
@@ -116,144 +116,86 @@ impl<T: Real> Context<'_, T> {
         edges.iter().enumerate().map(score).collect()
     }
 
-    /// What a node's own message is multiplied by beside the edges: `1 + eps` of GIN.
-    fn own_weight(&self, convolution: &Convolution) -> T {
-        match *convolution {
-            Convolution::Gin { eps, .. } => {
-                T::ONE + self.get(ParameterKind::Eps).first().copied().unwrap_or(T::from_f64(eps))
-            }
-            _ => T::ZERO,
+    /// Calls `visit` with the positions of the edges of each receiver.
+    fn for_each_receiver(edges: &[Edge], mut visit: impl FnMut(std::ops::Range<usize>)) {
+        let mut start = 0;
+        for group in edges.chunk_by(|left, right| left.receiver == right.receiver) {
+            visit(start..start + group.len());
+            start += group.len();
         }
     }
 
-    pub(super) fn convolve(&self, convolution: &Convolution, before: Vec<T>) -> Step<T> {
-        let (hidden, message) = (self.config.hidden_width, self.config.message_width());
-        let edges = self.convolution_edges(convolution);
+    pub(super) fn convolve(&self, before: Vec<T>) -> Step<T> {
+        let (layer, hidden) = (&self.config.layer, self.config.hidden_width());
+        let edges = self.convolution_edges();
         let nodes = before.len() / hidden;
         let rows = self.node_rows(&before);
         let messages: Vec<T> =
             rows.iter().flat_map(|row| linear(row, self.get(ParameterKind::FirstWeight), &[])).collect();
         let (mut scores, mut weights) = (Vec::new(), vec![T::ONE; edges.len()]);
-        match *convolution {
-            Convolution::Gcn { edge_weights, .. } => {
-                let (given, scales) = self.edge_weights(edge_weights, &edges, nodes);
-                for (number, edge) in edges.iter().enumerate() {
-                    weights[number] = scales[edge.sender] * given[number] * scales[edge.receiver];
-                }
+        if layer.kind == LayerKind::Gcn {
+            let (given, scales) = self.edge_weights(layer.use_edge_attributes, &edges, nodes);
+            for (number, edge) in edges.iter().enumerate() {
+                weights[number] = scales[edge.sender] * given[number] * scales[edge.receiver];
             }
-            Convolution::Gat { reads_edges, score_slope, .. } => {
-                scores = self.raw_scores(reads_edges, &edges, &messages);
-                scores.iter_mut().for_each(|score| *score = rectify(*score, score_slope));
-                let groups = edges.chunk_by(|left, right| left.receiver == right.receiver);
-                let mut start = 0;
-                for group in groups {
-                    let range = start..start + group.len();
-                    start = range.end;
-                    weights[range.clone()].copy_from_slice(&softmax::weights(self.config.aggregation, &scores[range]));
-                }
-            }
-            Convolution::Gin { .. } => {}
-        }
-        let own = self.own_weight(convolution);
-        let bias = self.get(if matches!(convolution, Convolution::Gin { .. }) {
-            ParameterKind::FirstBias
         } else {
-            ParameterKind::OutputBias
-        });
-        let mut sums: Vec<T> = messages.iter().map(|&value| own * value).collect();
+            scores = self.raw_scores(layer.use_edge_attributes, &edges, &messages);
+            scores.iter_mut().for_each(|score| *score = rectify(*score, layer.negative_slope));
+            Self::for_each_receiver(&edges, |range| {
+                let given = softmax::weights(self.config.scale_invariant(), &scores[range.clone()]);
+                weights[range].copy_from_slice(&given);
+            });
+        }
+        let bias = self.get(ParameterKind::OutputBias);
+        let mut after = vec![T::ZERO; nodes * hidden];
         for (edge, &weight) in edges.iter().zip(&weights) {
-            for channel in 0..message {
-                sums[edge.receiver * message + channel] += weight * messages[edge.sender * message + channel];
+            for channel in 0..hidden {
+                after[edge.receiver * hidden + channel] += weight * messages[edge.sender * hidden + channel];
             }
         }
         if !bias.is_empty() {
-            sums.chunks_exact_mut(message).for_each(|row| add(row, bias));
+            after.chunks_exact_mut(hidden).for_each(|row| add(row, bias));
         }
-        let (mut first, mut after) = (Vec::new(), sums.clone());
-        match *convolution {
-            Convolution::Gcn { output_slope, .. } | Convolution::Gat { output_slope, .. } => {
-                after.iter_mut().for_each(|value| *value = rectify(*value, output_slope));
-            }
-            Convolution::Gin { .. } => {
-                first = sums.into_iter().map(leaky_relu).collect();
-                let second =
-                    |row| linear(row, self.get(ParameterKind::SecondWeight), self.get(ParameterKind::SecondBias));
-                after = first.chunks_exact(message).flat_map(second).map(leaky_relu).collect();
-            }
-        }
+        let slope = layer.output_activation.negative_slope();
+        after.iter_mut().for_each(|value| *value = rectify(*value, slope));
         let finite = after.iter().chain(&scores).all(|value| value.is_finite());
-        Step { before, after, first, messages, scores, weights, finite }
+        Step { before, after, first: Vec::new(), messages, scores, weights, finite }
     }
 
-    pub(super) fn convolve_backward(
-        &self,
-        convolution: &Convolution,
-        step: &Step<T>,
-        after: &[T],
-        result: &mut BlockGradients<T>,
-    ) -> Vec<T> {
-        let (input, hidden, message) = (self.config.input_width, self.config.hidden_width, self.config.message_width());
-        let edges = self.convolution_edges(convolution);
-        let mut sums: Vec<T> = match *convolution {
-            Convolution::Gcn { output_slope, .. } | Convolution::Gat { output_slope, .. } => after
-                .iter()
-                .zip(&step.after)
-                .map(|(&gradient, &value)| gradient * slope_at(value, output_slope))
-                .collect(),
-            Convolution::Gin { .. } => {
-                let slopes = after.iter().zip(&step.after).map(|(&gradient, &value)| gradient * leaky_slope(value));
-                let slopes: Vec<T> = slopes.collect();
-                let rows = step.first.chunks_exact(message).zip(slopes.chunks_exact(hidden));
-                let back = |(first, gradient): (&[T], &[T])| {
-                    let (weight, bias) = (ParameterKind::SecondWeight, ParameterKind::SecondBias);
-                    (first.to_vec(), gradient.to_vec(), weight, bias)
-                };
-                let mut sums = Vec::new();
-                for (first, gradient, weight, bias) in rows.map(back) {
-                    sums.extend(self.linear_backward(&first, &gradient, weight, bias, result));
-                }
-                sums
-            }
-        };
-        let bias = if step.first.is_empty() { ParameterKind::OutputBias } else { ParameterKind::FirstBias };
-        sums.iter_mut().zip(&step.first).for_each(|(gradient, &value)| *gradient *= leaky_slope(value));
-        if let Some(range) = self.layout.range(self.layer, bias) {
-            sums.chunks_exact(message).for_each(|row| add(&mut result.parameters[range.clone()], row));
+    pub(super) fn convolve_backward(&self, step: &Step<T>, after: &[T], result: &mut BlockGradients<T>) -> Vec<T> {
+        let (layer, input, hidden) = (&self.config.layer, self.config.input_width(), self.config.hidden_width());
+        let edges = self.convolution_edges();
+        let slope = layer.output_activation.negative_slope();
+        let sums: Vec<T> =
+            after.iter().zip(&step.after).map(|(&gradient, &value)| gradient * slope_at(value, slope)).collect();
+        if let Some(range) = self.layout.range(self.layer, ParameterKind::OutputBias) {
+            sums.chunks_exact(hidden).for_each(|row| add(&mut result.parameters[range.clone()], row));
         }
-        let own = self.own_weight(convolution);
-        let mut messages: Vec<T> = sums.iter().map(|&gradient| own * gradient).collect();
-        if let Some(range) = self.layout.range(self.layer, ParameterKind::Eps) {
-            result.parameters[range.start] += dot(&sums, &step.messages);
-        }
+        let mut messages = vec![T::ZERO; sums.len()];
         let mut weights = vec![T::ZERO; edges.len()];
         for (number, edge) in edges.iter().enumerate() {
-            for channel in 0..message {
-                let gradient = sums[edge.receiver * message + channel];
-                messages[edge.sender * message + channel] += step.weights[number] * gradient;
-                weights[number] += step.messages[edge.sender * message + channel] * gradient;
+            for channel in 0..hidden {
+                let gradient = sums[edge.receiver * hidden + channel];
+                messages[edge.sender * hidden + channel] += step.weights[number] * gradient;
+                weights[number] += step.messages[edge.sender * hidden + channel] * gradient;
             }
         }
-        match *convolution {
-            Convolution::Gcn { edge_weights: true, .. } => self.edge_weights_backward(&edges, &weights, result),
-            Convolution::Gat { reads_edges, score_slope, .. } => {
-                let mut start = 0;
-                let mut scores = Vec::new();
-                for group in edges.chunk_by(|left, right| left.receiver == right.receiver) {
-                    let range = start..start + group.len();
-                    start = range.end;
-                    let (values, given) = (&step.scores[range.clone()], &step.weights[range.clone()]);
-                    scores.extend(softmax::backward(self.config.aggregation, values, given, &weights[range]));
-                }
-                let slopes = step.scores.iter().map(|&score| slope_at(score, score_slope));
-                let raw: Vec<T> = scores.iter().zip(slopes).map(|(&gradient, slope)| gradient * slope).collect();
-                self.raw_scores_backward(reads_edges, &edges, step, &raw, &mut messages, result);
-            }
-            _ => {}
+        if layer.kind == LayerKind::Gat {
+            let mut scores = Vec::new();
+            Self::for_each_receiver(&edges, |range| {
+                let (values, given) = (&step.scores[range.clone()], &step.weights[range.clone()]);
+                scores.extend(softmax::backward(self.config.scale_invariant(), values, given, &weights[range]));
+            });
+            let slopes = step.scores.iter().map(|&score| slope_at(score, layer.negative_slope));
+            let raw: Vec<T> = scores.iter().zip(slopes).map(|(&gradient, slope)| gradient * slope).collect();
+            self.raw_scores_backward(layer.use_edge_attributes, &edges, step, &raw, &mut messages, result);
+        } else if layer.use_edge_attributes {
+            self.edge_weights_backward(&edges, &weights, result);
         }
         let first_node = self.inputs.batch.node_range(self.graph).start;
         let mut before = vec![T::ZERO; step.before.len()];
         for (node, row) in self.node_rows(&step.before).iter().enumerate() {
-            let gradient = &messages[node * message..(node + 1) * message];
+            let gradient = &messages[node * hidden..(node + 1) * hidden];
             // A convolution has no bias in front of the sum.
             let row = self.linear_backward(row, gradient, ParameterKind::FirstWeight, ParameterKind::ScoreBias, result);
             add(&mut result.node_inputs[(first_node + node) * input..][..input], &row[..input]);
@@ -291,7 +233,7 @@ impl<T: Real> Context<'_, T> {
         messages: &mut [T],
         result: &mut BlockGradients<T>,
     ) {
-        let width = self.config.hidden_width;
+        let width = self.config.hidden_width();
         // The bias of a map that has none.
         let nothing = ParameterKind::ScoreBias;
         for (number, edge) in edges.iter().enumerate() {

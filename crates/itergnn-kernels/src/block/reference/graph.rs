@@ -3,12 +3,13 @@
 use super::layer::{Context, Step};
 use crate::block::batch::BlockInputs;
 use crate::block::confidence::Confidence;
-use crate::block::config::{BlockConfig, ConfidenceReadout, Controller, Iterative};
+use crate::block::config::BlockConfig;
 use crate::block::output::{BlockGradients, OutputGradients, UnitResults};
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::block::schedule::Schedule;
 use crate::error::KernelError;
 use crate::real::{Real, sigmoid};
+use crate::settings::{IterConfig, ReadoutKind};
 
 /// All steps of a graph and the schedules of its units (one, or one per node).
 #[derive(Debug, Clone)]
@@ -26,14 +27,14 @@ fn context<'a, T>(
     graph: usize,
     step: usize,
 ) -> Context<'a, T> {
-    let layer = if matches!(config.controller, Controller::Stack { .. }) { step } else { 0 };
+    let layer = if config.is_stack() { step } else { 0 };
     Context { config, layout, inputs, graph, layer }
 }
 
 fn confidence<'a, T: Real>(
     layout: &ParameterLayout,
     inputs: &BlockInputs<'a, T>,
-    options: &Iterative,
+    options: &IterConfig,
 ) -> Confidence<'a, T> {
     Confidence {
         weight: layout.get(inputs.parameters, 0, ParameterKind::ConfidenceWeight),
@@ -49,14 +50,14 @@ impl<T: Real> GraphRun<T> {
         inputs: &BlockInputs<'_, T>,
         graph: usize,
     ) -> Result<Self, KernelError> {
-        let hidden_width = config.hidden_width;
+        let hidden_width = config.hidden_width();
         let nodes = inputs.batch.node_range(graph);
         let initial = inputs.hidden[nodes.start * hidden_width..nodes.end * hidden_width].to_vec();
         if !initial.iter().all(|value| value.is_finite()) {
             return Err(KernelError::NonFinite { graph, iteration: 0 });
         }
         let units = match config.iterative() {
-            Some(options) if options.node_wise => nodes.len(),
+            Some(options) if options.node_wise() => nodes.len(),
             Some(_) if !nodes.is_empty() => 1,
             _ => 0,
         };
@@ -119,7 +120,7 @@ impl<T: Real> GraphRun<T> {
             units.unspent.push(schedule.unspent());
             units.capped.push(schedule.capped());
         }
-        if self.schedules.is_empty() && !options.node_wise {
+        if self.schedules.is_empty() && !options.node_wise() {
             units = UnitResults::without_nodes();
         }
         for step in 0..self.steps.len() {
@@ -131,8 +132,8 @@ impl<T: Real> GraphRun<T> {
         (output, units)
     }
 
-    fn unit_of(&self, node: usize, options: &Iterative) -> usize {
-        if options.node_wise { node } else { 0 }
+    fn unit_of(&self, node: usize, options: &IterConfig) -> usize {
+        if options.node_wise() { node } else { 0 }
     }
 
     pub(super) fn backward(
@@ -150,8 +151,8 @@ impl<T: Real> GraphRun<T> {
         let output = self.results(config).0;
         let mut hidden =
             if config.iterative().is_some() { vec![T::ZERO; self.initial.len()] } else { output_gradient.to_vec() };
-        let unit_rows = |unit: usize, options: &Iterative| {
-            if options.node_wise { unit * width..(unit + 1) * width } else { 0..self.initial.len() }
+        let unit_rows = |unit: usize, options: &IterConfig| {
+            if options.node_wise() { unit * width..(unit + 1) * width } else { 0..self.initial.len() }
         };
         let product =
             |left: &[T], right: &[T]| left.iter().zip(right).fold(T::ZERO, |sum, (&left, &right)| sum + left * right);
@@ -159,7 +160,7 @@ impl<T: Real> GraphRun<T> {
         if let Some(options) = config.iterative() {
             for (unit, schedule) in self.schedules.iter().enumerate() {
                 let rows = unit_rows(unit, options);
-                let position = if options.node_wise { nodes.start + unit } else { graph };
+                let position = if options.node_wise() { nodes.start + unit } else { graph };
                 let unspent = gradients.unspent.map_or(T::ZERO, |unspent| unspent[position]);
                 let output_product = product(&output[rows.clone()], &output_gradient[rows]);
                 carried.push(schedule.backward(unspent, output_product, options));
@@ -201,23 +202,23 @@ impl<T: Real> GraphRun<T> {
 
 /// The vector a confidence is predicted from, and for each channel the states it was taken from with their shares.
 #[allow(clippy::type_complexity)]
-fn pooled<T: Real>(states: &[T], width: usize, unit: usize, options: &Iterative) -> (Vec<T>, Vec<Vec<(usize, T)>>) {
+fn pooled<T: Real>(states: &[T], width: usize, unit: usize, options: &IterConfig) -> (Vec<T>, Vec<Vec<(usize, T)>>) {
     let nodes = states.len() / width;
     let mut vector = Vec::new();
     let mut sources = Vec::new();
     for channel in 0..width {
-        let places: Vec<(usize, T)> = if options.node_wise {
+        let places: Vec<(usize, T)> = if options.node_wise() {
             vec![(unit * width + channel, T::ONE)]
         } else {
             let all = (0..nodes).map(|node| node * width + channel);
-            match options.readout {
-                ConfidenceReadout::Max => {
+            match options.pooling {
+                ReadoutKind::Max => {
                     let best = all.fold(channel, |best, index| if states[index] > states[best] { index } else { best });
                     vec![(best, T::ONE)]
                 }
-                ConfidenceReadout::Sum => all.map(|index| (index, T::ONE)).collect(),
-                ConfidenceReadout::Mean => {
-                    let share = T::ONE / T::from_f64(nodes as f64);
+                readout => {
+                    let mean = readout == ReadoutKind::Mean;
+                    let share = if mean { T::ONE / T::from_f64(nodes as f64) } else { T::ONE };
                     all.map(|index| (index, share)).collect()
                 }
             }

@@ -2,10 +2,11 @@
 
 use super::softmax;
 use crate::block::batch::BlockInputs;
-use crate::block::config::{Aggregation, BlockConfig};
+use crate::block::config::BlockConfig;
 use crate::block::output::BlockGradients;
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::real::{Real, leaky_relu, leaky_slope};
+use crate::settings::LayerConfig;
 
 /// Which numbers a step works with.
 #[derive(Clone, Copy)]
@@ -24,7 +25,7 @@ pub(super) struct Step<T> {
     /// States before and after, `[nodes of the graph, hidden]`.
     pub(super) before: Vec<T>,
     pub(super) after: Vec<T>,
-    /// Output of the first message layer, `[edges of the graph, message]`; `[nodes of the graph, message]` for GIN.
+    /// Output of the first message layer, `[edges of the graph, message]`; empty for a convolution.
     pub(super) first: Vec<T>,
     /// Messages, `[edges of the graph, hidden]`; `[nodes of the graph, message]` for a convolution, whose messages belong to senders.
     pub(super) messages: Vec<T>,
@@ -42,7 +43,7 @@ impl<T: Real> Context<'_, T> {
 
     /// `[x_s ; h_s ; x_r ; h_r ; e]`, or without the receiver's part.
     fn concatenated(&self, before: &[T], edge: usize, receiver: usize, with_receiver: bool) -> Vec<T> {
-        let BlockConfig { input_width, hidden_width, edge_width, .. } = *self.config;
+        let LayerConfig { input_width, hidden_width, edge_width, .. } = self.config.layer;
         let nodes = self.inputs.batch.node_range(self.graph);
         let mut row = Vec::new();
         let mut push_node = |node: usize| {
@@ -68,7 +69,7 @@ impl<T: Real> Context<'_, T> {
         before: &mut [T],
         result: &mut BlockGradients<T>,
     ) {
-        let BlockConfig { input_width, hidden_width, edge_width, .. } = *self.config;
+        let LayerConfig { input_width, hidden_width, edge_width, .. } = self.config.layer;
         let start = self.inputs.batch.node_range(self.graph).start;
         let sender = self.inputs.batch.senders[edge] as usize;
         let mut rest = gradient;
@@ -85,10 +86,10 @@ impl<T: Real> Context<'_, T> {
 
     /// The step from the states `before`.
     pub(super) fn forward(&self, before: Vec<T>) -> Step<T> {
-        if let Some(convolution) = self.config.convolution() {
-            return self.convolve(convolution, before);
+        if self.config.is_convolution() {
+            return self.convolve(before);
         }
-        let hidden = self.config.hidden_width;
+        let hidden = self.config.hidden_width();
         let (nodes, edges) = (self.inputs.batch.node_range(self.graph), self.inputs.batch.edge_range(self.graph));
         let mut step = Step {
             after: before.clone(),
@@ -116,11 +117,11 @@ impl<T: Real> Context<'_, T> {
             let incoming = self.inputs.batch.incoming(receiver);
             let local = incoming.start - edges.start..incoming.end - edges.start;
             if self.config.has_score() && !local.is_empty() {
-                step.weights.extend(softmax::weights(self.config.aggregation, &step.scores[local.clone()]));
+                step.weights.extend(softmax::weights(self.config.scale_invariant(), &step.scores[local.clone()]));
             }
             for channel in 0..hidden {
                 let position = (receiver - nodes.start) * hidden + channel;
-                if let Some(aggregate) = step.aggregate(self.config.aggregation, local.clone(), channel, hidden)
+                if let Some(aggregate) = step.aggregate(self.config.aggregates_by_max(), local.clone(), channel, hidden)
                     && aggregate > step.before[position]
                 {
                     step.after[position] = aggregate;
@@ -133,10 +134,10 @@ impl<T: Real> Context<'_, T> {
 
     /// Gradient of the states before the step from that of the states after it; adds to the other gradients.
     pub(super) fn backward(&self, step: &Step<T>, after: &[T], result: &mut BlockGradients<T>) -> Vec<T> {
-        if let Some(convolution) = self.config.convolution() {
-            return self.convolve_backward(convolution, step, after, result);
+        if self.config.is_convolution() {
+            return self.convolve_backward(step, after, result);
         }
-        let BlockConfig { hidden_width: hidden, aggregation, .. } = *self.config;
+        let (hidden, by_max) = (self.config.hidden_width(), self.config.aggregates_by_max());
         let message = self.config.message_width();
         let (nodes, edges) = (self.inputs.batch.node_range(self.graph), self.inputs.batch.edge_range(self.graph));
         let mut before = vec![T::ZERO; after.len()];
@@ -148,9 +149,9 @@ impl<T: Real> Context<'_, T> {
             for channel in 0..hidden {
                 let position = (receiver - nodes.start) * hidden + channel;
                 let gradient = after[position];
-                match step.aggregate(aggregation, local.clone(), channel, hidden) {
+                match step.aggregate(by_max, local.clone(), channel, hidden) {
                     Some(aggregate) if aggregate > step.before[position] => {
-                        if aggregation == Aggregation::Max {
+                        if by_max {
                             let winner =
                                 local.clone().position(|edge| step.messages[edge * hidden + channel] == aggregate);
                             messages[winner.unwrap_or(0) * hidden + channel] = gradient;
@@ -165,8 +166,12 @@ impl<T: Real> Context<'_, T> {
                 }
             }
             if self.config.has_score() && !local.is_empty() {
-                let scores =
-                    softmax::backward(aggregation, &step.scores[local.clone()], &step.weights[local.clone()], &weights);
+                let scores = softmax::backward(
+                    self.config.scale_invariant(),
+                    &step.scores[local.clone()],
+                    &step.weights[local.clone()],
+                    &weights,
+                );
                 for (gradient, edge) in scores.into_iter().zip(incoming.clone()) {
                     let row = self.concatenated(&step.before, edge, receiver, true);
                     let row_gradient = self.linear_backward(
@@ -233,20 +238,12 @@ impl<T: Real> Context<'_, T> {
 
 impl<T: Real> Step<T> {
     /// One channel of what reaches a receiver, or `None` without incoming edges.
-    fn aggregate(
-        &self,
-        aggregation: Aggregation,
-        edges: std::ops::Range<usize>,
-        channel: usize,
-        hidden: usize,
-    ) -> Option<T> {
+    fn aggregate(&self, by_max: bool, edges: std::ops::Range<usize>, channel: usize, hidden: usize) -> Option<T> {
         let message = |edge: usize| self.messages[edge * hidden + channel];
         let first = edges.clone().next()?;
-        Some(match aggregation {
-            Aggregation::Max => {
-                edges.fold(message(first), |best, edge| if message(edge) > best { message(edge) } else { best })
-            }
-            _ => edges.fold(T::ZERO, |sum, edge| sum + self.weights[edge] * message(edge)),
+        Some(match by_max {
+            true => edges.fold(message(first), |best, edge| if message(edge) > best { message(edge) } else { best }),
+            false => edges.fold(T::ZERO, |sum, edge| sum + self.weights[edge] * message(edge)),
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Softmax of the scores that reach one node, plain and scale-invariant.
 
-use crate::block::config::{Aggregation, RANGE_TOLERANCE};
+use crate::block::config::RANGE_TOLERANCE;
 use crate::real::Real;
 
 /// Position of the first largest (`sign = 1`) or first smallest (`sign = -1`) score.
@@ -9,8 +9,8 @@ fn extreme<T: Real>(scores: &[T], sign: T) -> usize {
 }
 
 /// The range to divide by: `None` for a plain softmax, `Some(None)` when the range counts as zero.
-fn range<T: Real>(aggregation: Aggregation, scores: &[T]) -> Option<Option<T>> {
-    if aggregation != Aggregation::ScaleInvariantAttention {
+fn range<T: Real>(scale_invariant: bool, scores: &[T]) -> Option<Option<T>> {
+    if !scale_invariant {
         return None;
     }
     let range = scores[extreme(scores, T::ONE)] - scores[extreme(scores, -T::ONE)];
@@ -20,9 +20,9 @@ fn range<T: Real>(aggregation: Aggregation, scores: &[T]) -> Option<Option<T>> {
 }
 
 /// The weights of the scores (at least one) of one receiver.
-pub(super) fn weights<T: Real>(aggregation: Aggregation, scores: &[T]) -> Vec<T> {
+pub(super) fn weights<T: Real>(scale_invariant: bool, scores: &[T]) -> Vec<T> {
     let top = scores[extreme(scores, T::ONE)];
-    let divisor = range(aggregation, scores);
+    let divisor = range(scale_invariant, scores);
     let powers: Vec<T> = scores
         .iter()
         .map(|&score| match divisor {
@@ -36,10 +36,10 @@ pub(super) fn weights<T: Real>(aggregation: Aggregation, scores: &[T]) -> Vec<T>
 }
 
 /// Gradient of the scores from the gradient of the weights.
-pub(super) fn backward<T: Real>(aggregation: Aggregation, scores: &[T], weights: &[T], gradient: &[T]) -> Vec<T> {
+pub(super) fn backward<T: Real>(scale_invariant: bool, scores: &[T], weights: &[T], gradient: &[T]) -> Vec<T> {
     let mean = weights.iter().zip(gradient).fold(T::ZERO, |sum, (&weight, &gradient)| sum + weight * gradient);
     let plain: Vec<T> = weights.iter().zip(gradient).map(|(&weight, &gradient)| weight * (gradient - mean)).collect();
-    match range(aggregation, scores) {
+    match range(scale_invariant, scores) {
         None => plain,
         Some(None) => vec![T::ZERO; scores.len()],
         Some(Some(range)) => {
@@ -61,15 +61,12 @@ mod tests {
     #[test]
     fn noise_counts_as_equal_and_scaling_changes_nothing() {
         let noisy = [0.2_f32, 0.200_000_02, 0.2];
-        assert_eq!(weights(Aggregation::ScaleInvariantAttention, &noisy), vec![1.0 / 3.0; 3]);
-        assert_eq!(
-            backward(Aggregation::ScaleInvariantAttention, &noisy, &[1.0 / 3.0; 3], &[1.0, 2.0, 3.0]),
-            vec![0.0; 3]
-        );
+        assert_eq!(weights(true, &noisy), vec![1.0 / 3.0; 3]);
+        assert_eq!(backward(true, &noisy, &[1.0 / 3.0; 3], &[1.0, 2.0, 3.0]), vec![0.0; 3]);
         // A power of two scales without rounding, so the weights must be the same bits.
         let scores = [0.3_f32, -1.7, 0.9, 0.25];
         let scaled = scores.map(|score| 1024.0 * score);
-        let weigh = |scores: &[f32]| weights(Aggregation::ScaleInvariantAttention, scores);
+        let weigh = |scores: &[f32]| weights(true, scores);
         assert_eq!(weigh(&scores), weigh(&scaled));
     }
 }

@@ -3,15 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::architecture::{Recipe, Settings};
-use crate::config::{at_least_one, check_parameters, name_of};
+use crate::config::{at_least_one, check_parameters};
 use crate::{Error, ReadoutKind, TaskWidths};
 
 /// Deepest tree of a head. The search for a tree is exhaustive, so its time grows like the number of possible tests to this power.
 const DEEPEST: usize = 3;
 
 /// What becomes of the target when all node and edge attributes are multiplied by a positive number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, strum::Display)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Scaling {
     /// Nothing: a count, a class. The head reads who is an origin and how many steps waves came.
     Invariant,
@@ -105,7 +106,7 @@ impl Settings for WaveConfig {
     }
 
     fn line(&self) -> String {
-        let (scaling, readout, maps) = (name_of(&self.scaling), name_of(&self.readout), self.leaves());
+        let (scaling, readout, maps) = (self.scaling, self.readout, self.leaves());
         format!(
             "waves (task-aligned): {} channels, {scaling} target, readout {readout}, {maps} linear maps",
             self.channels

@@ -1,14 +1,13 @@
 //! GAT's weights from its scores, and the gradient of the scores.
 
 use super::edges::ConvolutionEdges;
-use crate::block::config::Aggregation;
 use crate::block::cpu::softmax::{range_backward, softmax};
 use crate::real::Real;
 
 /// The scores of one graph and layer.
 pub(super) struct EdgeScores<'a, T> {
     pub(super) edges: &'a ConvolutionEdges<T>,
-    pub(super) aggregation: Aggregation,
+    pub(super) scale_invariant: bool,
     /// Slope of the LeakyReLU for negative values.
     pub(super) slope: T,
     /// `[nodes, row]`: at `column` a node's part of the score as a sender, then that as a receiver.
@@ -45,7 +44,7 @@ impl<T: Real> EdgeScores<'_, T> {
                 *slot = self.score(node, edge);
                 finite &= slot.is_finite();
             }
-            softmax(self.aggregation, slots);
+            softmax(self.scale_invariant, slots);
         }
         finite
     }
@@ -65,7 +64,7 @@ impl<T: Real> EdgeScores<'_, T> {
             gradients.iter_mut().zip(weights).for_each(|(value, &weight)| *value = weight * (*value - mean));
             scores.clear();
             scores.extend(incoming.clone().map(|edge| self.score(node, edge)));
-            if self.aggregation == Aggregation::ScaleInvariantAttention {
+            if self.scale_invariant {
                 range_backward(&scores, gradients);
             }
             let mut received = T::ZERO;

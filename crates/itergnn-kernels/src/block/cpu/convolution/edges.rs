@@ -2,8 +2,8 @@
 
 use crate::block::batch::BlockInputs;
 use crate::block::config::BlockConfig;
-use crate::block::convolution::Convolution;
 use crate::real::Real;
+use crate::settings::LayerKind;
 
 /// No edge of the batch.
 const NONE: u32 = u32::MAX;
@@ -18,7 +18,7 @@ pub(in crate::block::cpu) struct ConvolutionEdges<T> {
     pub(super) senders: Vec<u32>,
     /// `[edges]`: the edge of the graph that has the features, or [`NONE`].
     origins: Vec<u32>,
-    /// `[edges]`: the weights of GCN, ones of GIN; empty for GAT.
+    /// `[edges]`: the weights of GCN; empty for GAT.
     pub(super) weights: Vec<T>,
     /// `[nodes]`: `1 / sqrt(d)` of GCN.
     scales: Vec<T>,
@@ -27,14 +27,9 @@ pub(in crate::block::cpu) struct ConvolutionEdges<T> {
 }
 
 impl<T: Real> ConvolutionEdges<T> {
-    pub(in crate::block::cpu) fn new(
-        config: &BlockConfig,
-        convolution: &Convolution,
-        inputs: &BlockInputs<'_, T>,
-        graph: usize,
-    ) -> Self {
+    pub(in crate::block::cpu) fn new(config: &BlockConfig, inputs: &BlockInputs<'_, T>, graph: usize) -> Self {
         let (nodes, first_edge) = (inputs.batch.node_range(graph), inputs.batch.edge_range(graph).start);
-        let loops = convolution.loops();
+        let loops = config.has_loops();
         let most = inputs.batch.edge_range(graph).len() + if loops { nodes.len() } else { 0 };
         let mut result = Self {
             loops,
@@ -64,12 +59,11 @@ impl<T: Real> ConvolutionEdges<T> {
             }
             result.offsets.push(result.senders.len() as u32);
         }
-        let given = &inputs.edge_features[first_edge * config.edge_width..];
-        match *convolution {
-            Convolution::Gcn { edge_weights, .. } => result.normalise(if edge_weights { given } else { &[] }),
-            Convolution::Gin { .. } => result.weights = vec![T::ONE; result.len()],
-            Convolution::Gat { reads_edges: true, .. } => result.gather(given, config.edge_width),
-            Convolution::Gat { .. } => {}
+        let given = &inputs.edge_features[first_edge * config.edge_width()..];
+        match (config.layer.kind, config.convolves_edges()) {
+            (LayerKind::Gcn, weighed) => result.normalise(if weighed { given } else { &[] }),
+            (_, true) => result.gather(given, config.edge_width()),
+            (_, false) => {}
         }
         result
     }
@@ -175,22 +169,14 @@ impl<T: Real> ConvolutionEdges<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::block::config::{Aggregation, Controller, LayerKind};
     use crate::block::{BatchView, BlockInputs};
+    use crate::settings::{ControllerConfig, LayerConfig};
 
     #[test]
     fn loops_are_last_and_keep_the_weight_of_old_ones() {
         // Edges by receiver: 0 <- 1; 1 <- 1, 1 <- 0, 1 <- 1; 2 has none.
-        let convolution = Convolution::Gcn { self_loops: true, edge_weights: true, output_slope: 1.0 };
-        let config = BlockConfig {
-            layer: LayerKind::Convolution(convolution),
-            aggregation: Aggregation::Sum,
-            controller: Controller::Shared { iterations: 1 },
-            biased: false,
-            input_width: 0,
-            hidden_width: 1,
-            edge_width: 1,
-        };
+        let layer = LayerConfig { use_edge_attributes: true, ..LayerConfig::new(LayerKind::Gcn, 0, 1, 1) };
+        let config = BlockConfig { layer, controller: ControllerConfig::shared(1) };
         let batch = BatchView {
             node_offsets: &[0, 3],
             edge_offsets: &[0, 4],
@@ -204,7 +190,7 @@ mod tests {
             edge_features: &[3.0, 7.0, 2.0, 14.0],
             parameters: &[1.0_f64],
         };
-        let edges = ConvolutionEdges::new(&config, &convolution, &inputs, 0);
+        let edges = ConvolutionEdges::new(&config, &inputs, 0);
         assert_eq!(edges.senders, [1, 0, 0, 1, 2]);
         assert_eq!(edges.offsets, [0, 2, 4, 5]);
         assert_eq!(edges.origins, [0, NONE, 2, 3, NONE]);

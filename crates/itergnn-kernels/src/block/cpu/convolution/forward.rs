@@ -2,70 +2,54 @@
 
 use super::attention::EdgeScores;
 use super::edges::ConvolutionEdges;
-use crate::block::convolution::Convolution;
 use crate::block::cpu::forward::{ForwardScratch, Job};
 use crate::block::cpu::packed::Shapes;
 use crate::block::cpu::tape::GraphTape;
 use crate::kernels::{Convolve, Gemm, Start};
 use crate::real::Real;
+use crate::settings::LayerKind;
 
 impl<T: Real> Job<'_, T> {
     /// Whether the way back does not need the prepared rows of every iteration.
     pub(in crate::block::cpu) fn forgets_prepared(&self) -> bool {
-        match self.config.convolution() {
-            Some(Convolution::Gcn { edge_weights, .. }) => !(*edge_weights && self.wanted.edge_features),
-            _ => false,
-        }
-    }
-
-    /// The weight of a node's own prepared row.
-    pub(super) fn own_weight(&self, convolution: &Convolution, layer: usize) -> T {
-        match *convolution {
-            Convolution::Gin { learns_eps: true, .. } => T::ONE + self.weights.layer(layer)[self.weights.sections.eps],
-            Convolution::Gin { eps, .. } => T::from_f64(1.0 + eps),
-            _ => T::ZERO,
-        }
+        self.config.layer.kind == LayerKind::Gcn && !self.weighs_backward()
     }
 
     /// The scores of GAT from prepared rows.
     pub(super) fn edge_scores<'a>(
         &'a self,
-        convolution: &Convolution,
         edges: &'a ConvolutionEdges<T>,
         layer: usize,
         prepared: &'a [T],
     ) -> Option<EdgeScores<'a, T>> {
-        let Convolution::Gat { reads_edges, score_slope, .. } = *convolution else { return None };
+        if self.config.layer.kind != LayerKind::Gat {
+            return None;
+        }
         let shapes = &self.weights.shapes;
         let edge_weight = &self.weights.layer(layer)[self.weights.sections.score_edge..];
         Some(EdgeScores {
             edges,
-            aggregation: self.config.aggregation,
-            slope: T::from_f64(score_slope),
+            scale_invariant: self.config.scale_invariant(),
+            slope: T::from_f64(self.config.layer.negative_slope),
             prepared,
             row: shapes.prepared_row,
             column: shapes.score_column(),
-            edge_weight: &edge_weight[..if reads_edges { shapes.edge } else { 0 }],
+            edge_weight: &edge_weight[..if self.config.convolves_edges() { shapes.edge } else { 0 }],
         })
     }
 
-    /// `rectify(b + own p_r + sum of weights_k p_s)` of all nodes; returns whether all sums are finite.
+    /// `rectify(b + sum of weights_k p_s)` of all nodes; returns whether all sums are finite.
     ///
     /// # Safety
     /// `prepared` is `nodes x prepared_row`, there is a weight for every edge, and `target` has `nodes x message_row` places.
     pub(super) unsafe fn sum_rows(
         &self,
-        convolution: &Convolution,
         edges: &ConvolutionEdges<T>,
         layer: usize,
         (prepared, weights): (*const T, *const T),
         target: *mut T,
     ) -> bool {
         let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
-        let slope = match *convolution {
-            Convolution::Gcn { output_slope, .. } | Convolution::Gat { output_slope, .. } => T::from_f64(output_slope),
-            Convolution::Gin { .. } => T::LEAKY_SLOPE,
-        };
         // SAFETY: the kernels table belongs to this processor; edges name nodes of the graph; the rest is the contract of this function.
         unsafe {
             (self.kernels.convolve)(&Convolve {
@@ -76,23 +60,17 @@ impl<T: Real> Job<'_, T> {
                 weights,
                 source: prepared,
                 source_row: shapes.prepared_row,
-                own: self.own_weight(convolution, layer),
                 start: self.weights.layer(layer)[sections.sum_bias..].as_ptr(),
-                slope,
+                slope: T::from_f64(self.config.layer.output_activation.negative_slope()),
                 target,
             })
         }
     }
 
     /// One step; returns whether all its values are finite.
-    pub(in crate::block::cpu) fn convolve(
-        &self,
-        convolution: &Convolution,
-        tape: &mut GraphTape<T>,
-        scratch: &mut ForwardScratch<T>,
-    ) -> bool {
+    pub(in crate::block::cpu) fn convolve(&self, tape: &mut GraphTape<T>, scratch: &mut ForwardScratch<T>) -> bool {
         let Some(edges) = &tape.convolution else { return true };
-        let Shapes { hidden, hidden_row, message, message_row, prepared_row, has_second, .. } = self.weights.shapes;
+        let Shapes { hidden, hidden_row, prepared_row, .. } = self.weights.shapes;
         let sections = &self.weights.sections;
         let (step, nodes) = (tape.steps, tape.plan.nodes);
         let layer = self.layer_of(step);
@@ -121,40 +99,14 @@ impl<T: Real> Job<'_, T> {
         let (mut finite, mut weights) = (true, edges.weights.as_ptr());
         // SAFETY: the prepared rows were just written, all of them.
         let rows = unsafe { std::slice::from_raw_parts(prepared, nodes * prepared_row) };
-        if let Some(scores) = self.edge_scores(convolution, edges, layer, rows) {
+        if let Some(scores) = self.edge_scores(edges, layer, rows) {
             // SAFETY: a record holds one weight per edge, of a type that any bits are values of.
             let record = unsafe { std::slice::from_raw_parts_mut(tape.weights.record_mut(step), edges.len()) };
             finite = scores.weights(record);
             weights = record.as_ptr();
         }
         let after = tape.hidden.record_mut(step + 1);
-        if !has_second {
-            // SAFETY: a state has nodes x hidden_row values, and rows of sums are as wide.
-            return finite & unsafe { self.sum_rows(convolution, edges, layer, (prepared, weights), after) };
-        }
-        scratch.block.first.ensure(nodes * message_row);
-        let first = scratch.block.first.as_mut_ptr();
-        // SAFETY: `first` has a row for every node; as above.
-        unsafe {
-            finite &= self.sum_rows(convolution, edges, layer, (prepared, weights), first);
-            (self.kernels.gemm)(&Gemm {
-                rows: nodes,
-                columns: hidden_row,
-                depth: message,
-                a: first,
-                a_row: message_row,
-                a_column: 1,
-                b: packed[sections.second..].as_ptr(),
-                b_row: hidden_row,
-                c: after,
-                c_row: hidden_row,
-                start: Start::Row(packed[sections.second_bias..].as_ptr()),
-                leaky: true,
-                a_rows: std::ptr::null(),
-                c_rows: std::ptr::null(),
-                depths: std::ptr::null(),
-            });
-        }
-        finite && tape.hidden.record(step + 1).iter().all(|value| value.is_finite())
+        // SAFETY: a state has nodes x hidden_row values, and rows of sums are as wide.
+        finite & unsafe { self.sum_rows(edges, layer, (prepared, weights), after) }
     }
 }

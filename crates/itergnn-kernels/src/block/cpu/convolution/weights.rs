@@ -1,6 +1,5 @@
 //! The weights of a convolution in the order the kernels read them, and back.
 
-use crate::block::convolution::Convolution;
 use crate::block::cpu::packed::LayerPlace;
 use crate::block::parameters::ParameterKind;
 use crate::real::Real;
@@ -27,27 +26,14 @@ impl LayerPlace<'_> {
     fn get_mut<'a, T>(&self, flat: &'a mut [T], kind: ParameterKind) -> &'a mut [T] {
         self.layout.range(self.layer, kind).map_or(&mut [], |range| &mut flat[range])
     }
-
-    /// The bias of the sums.
-    fn sum_bias(&self, convolution: &Convolution) -> ParameterKind {
-        match convolution {
-            Convolution::Gin { .. } => ParameterKind::FirstBias,
-            _ => ParameterKind::OutputBias,
-        }
-    }
 }
 
 fn dot<T: Real>(left: &[T], right: &[T]) -> T {
     left.iter().zip(right).fold(T::ZERO, |sum, (&left, &right)| sum + left * right)
 }
 
-/// Packs what is not packed for every layer: the map with GAT's score columns `W a_s` and `W a_r`, `W_e a_e`, the bias of the sums and eps.
-pub(in crate::block::cpu) fn pack<T: Real>(
-    place: &LayerPlace<'_>,
-    convolution: &Convolution,
-    parameters: &[T],
-    packed: &mut [T],
-) {
+/// Packs what is not packed for every layer: the map with GAT's score columns `W a_s` and `W a_r`, `W_e a_e` and the bias of the sums.
+pub(in crate::block::cpu) fn pack<T: Real>(place: &LayerPlace<'_>, parameters: &[T], packed: &mut [T]) {
     let (width, score) = (place.shapes.message, place.shapes.score_column());
     let weight = place.get(parameters, ParameterKind::FirstWeight);
     let sender = place.get(parameters, ParameterKind::SenderAttention);
@@ -63,16 +49,13 @@ pub(in crate::block::cpu) fn pack<T: Real>(
     let edge = place.get(parameters, ParameterKind::EdgeAttention);
     let rows = place.get(parameters, ParameterKind::EdgeWeight).chunks_exact(width);
     rows.enumerate().for_each(|(row, values)| packed[place.sections.score_edge + row] = dot(values, edge));
-    let bias = place.get(parameters, place.sum_bias(convolution));
+    let bias = place.get(parameters, ParameterKind::OutputBias);
     packed[place.sections.sum_bias..][..bias.len()].copy_from_slice(bias);
-    let eps = place.get(parameters, ParameterKind::Eps);
-    packed[place.sections.eps..][..eps.len()].copy_from_slice(eps);
 }
 
 /// Writes a packed gradient to its places in the flat one.
 pub(in crate::block::cpu) fn unpack_gradient<T: Real>(
     place: &LayerPlace<'_>,
-    convolution: &Convolution,
     parameters: &[T],
     packed: &[T],
     flat: &mut [T],
@@ -107,16 +90,6 @@ pub(in crate::block::cpu) fn unpack_gradient<T: Real>(
         let target = place.get_mut(flat, ParameterKind::EdgeAttention);
         target.iter_mut().zip(values).for_each(|(target, &value)| *target += product * value);
     }
-    let mut copy = |kind, start: usize| {
-        let target = place.get_mut(flat, kind);
-        target.copy_from_slice(&packed[start..start + target.len()]);
-    };
-    copy(place.sum_bias(convolution), sections.sum_bias);
-    copy(ParameterKind::Eps, sections.eps);
-    copy(ParameterKind::SecondBias, sections.second_bias);
-    let hidden = place.shapes.hidden;
-    let target = place.get_mut(flat, ParameterKind::SecondWeight);
-    for (row, target) in target.chunks_exact_mut(hidden).enumerate() {
-        target.copy_from_slice(&packed[sections.second + row * place.shapes.hidden_row..][..hidden]);
-    }
+    let target = place.get_mut(flat, ParameterKind::OutputBias);
+    target.copy_from_slice(&packed[sections.sum_bias..sections.sum_bias + target.len()]);
 }

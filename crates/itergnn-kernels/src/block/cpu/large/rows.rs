@@ -5,10 +5,10 @@ use super::super::forward::Job;
 use super::super::packed::Shapes;
 use super::graph::LargeGraph;
 use super::storage::Places;
-use crate::block::config::LayerKind;
 use crate::kernels::{Activate, FoldMax, Gemm, MessageRows, Start};
 use crate::memory::Buffer;
 use crate::real::Real;
+use crate::settings::LayerKind;
 
 /// Memory of one thread for one tile.
 #[derive(Debug)]
@@ -251,7 +251,7 @@ pub(super) fn shares_messages<T: Real>(job: &Job<'_, T>, graph: &LargeGraph) -> 
     let width = job.weights.shapes.edge;
     let edges = graph.senders.len();
     let features = &job.inputs.edge_features[graph.first_edge * width..(graph.first_edge + edges) * width];
-    job.config.layer == LayerKind::PathSim
+    job.config.layer.kind == LayerKind::PathSim
         && edges > 0
         && features.iter().skip(width).zip(features).all(|(next, value)| next == value)
 }

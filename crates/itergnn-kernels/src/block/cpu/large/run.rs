@@ -15,12 +15,12 @@ use super::sparse::ActiveNodes;
 use super::storage::Storage;
 use super::units::{Units, units};
 use super::{DENSE_SHARE, LARGE_NODES, Strategy};
-use crate::block::config::{Aggregation, ConfidenceReadout, Controller};
 use crate::block::output::UnitResults;
 use crate::error::KernelError;
 use crate::kernels::UNTOUCHED;
 use crate::memory::Buffer;
 use crate::real::{Real, sigmoid};
+use crate::settings::ReadoutKind;
 
 /// Rows that one thread sums or writes at a time; the order of sums depends on it.
 const BLOCK_ROWS: usize = 1024;
@@ -35,9 +35,7 @@ pub(in super::super) struct LargeOutcome<T> {
 impl<T: Real> Job<'_, T> {
     /// Whether [`infer_large`](Self::infer_large) covers a graph and is worth while.
     pub(in super::super) fn is_large(&self, graph: usize) -> bool {
-        self.config.convolution().is_none()
-            && self.config.aggregation == Aggregation::Max
-            && self.inputs.batch.node_range(graph).len() >= LARGE_NODES
+        self.config.aggregates_by_max() && self.inputs.batch.node_range(graph).len() >= LARGE_NODES
     }
 
     /// Runs one graph; `output` are its rows of the batch's results, and `last_hidden` too unless it is empty.
@@ -96,7 +94,7 @@ impl<'a, T: Real> LargeRun<'a, T> {
         let hidden = &job.inputs.hidden[nodes.start * shapes.hidden..nodes.end * shapes.hidden];
         let inputs = &job.inputs.node_inputs[nodes.start * shapes.input..nodes.end * shapes.input];
         let graph = LargeGraph::new(job.inputs, number);
-        let units = units(&job.config.controller, nodes.len());
+        let units = units(job.config, nodes.len());
         let mut run = Self {
             job,
             strategy,
@@ -153,23 +151,23 @@ impl<'a, T: Real> LargeRun<'a, T> {
     }
 
     fn is_stack(&self) -> bool {
-        matches!(self.job.config.controller, Controller::Stack { .. })
+        self.job.config.is_stack()
     }
 
     fn pools_maximum(&self) -> bool {
         let options = self.job.config.iterative();
-        options.is_some_and(|options| !options.node_wise && options.readout == ConfidenceReadout::Max)
+        options.is_some_and(|options| !options.node_wise() && options.pooling == ReadoutKind::Max)
     }
 
     /// Whether the confidence sums over nodes, which must then keep their order.
     fn sums(&self) -> bool {
         let options = self.job.config.iterative();
-        options.is_some_and(|options| !options.node_wise && options.readout != ConfidenceReadout::Max)
+        options.is_some_and(|options| !options.node_wise() && options.pooling != ReadoutKind::Max)
     }
 
     /// Whether nodes that start alike may be followed as one: one message per sender, one confidence for all, and the same weights at every step.
     fn may_have_background(&self) -> bool {
-        let node_wise = self.job.config.iterative().is_some_and(|options| options.node_wise);
+        let node_wise = self.job.config.node_wise();
         self.strategy != Strategy::Dense && !self.is_stack() && !node_wise && !self.sums() && self.maker.whole
     }
 
@@ -303,18 +301,18 @@ impl<'a, T: Real> LargeRun<'a, T> {
         let (Some(units), Some(options)) = (&mut self.units, self.job.config.iterative()) else { return true };
         let hidden = self.job.weights.shapes.hidden;
         let confidence = self.job.confidence(options);
-        if options.node_wise {
+        if options.node_wise() {
             let (storage, first) = (&self.storage, self.steps == 1);
             return units.push(|node| {
                 let changed = first || storage.changed[node] == 1;
                 changed.then(|| sigmoid(confidence.logit(&storage.state(node)[..hidden])))
             });
         }
-        let value = match options.readout {
-            ConfidenceReadout::Max => sigmoid(confidence.logit(&self.pooled[..hidden])),
+        let value = match options.pooling {
+            ReadoutKind::Max => sigmoid(confidence.logit(&self.pooled[..hidden])),
             readout => {
                 let mut sum = column_sums(self.storage.states.as_slice(), self.graph.nodes, self.storage.width);
-                if readout == ConfidenceReadout::Mean {
+                if readout == ReadoutKind::Mean {
                     let share = T::ONE / T::from_f64(self.graph.nodes as f64);
                     sum.iter_mut().for_each(|value| *value *= share);
                 }

@@ -1,9 +1,10 @@
 //! Confidences, weights and what is left, of a graph or of each of its nodes.
 
-use crate::block::config::{Controller, Iterative};
+use crate::block::config::BlockConfig;
 use crate::block::output::UnitResults;
 use crate::block::schedule::Schedule;
 use crate::real::Real;
+use crate::settings::IterConfig;
 
 /// One unit: a graph, or a node in node-wise iteration.
 #[derive(Debug, Clone)]
@@ -19,7 +20,7 @@ struct Unit<T> {
 /// `K` and are what rows of the output are settled against; the factor is applied once, in the end.
 #[derive(Debug)]
 pub(super) struct Units<T> {
-    options: Iterative,
+    options: IterConfig,
     units: Vec<Unit<T>>,
     /// `[units]`: the sum of `p` so far.
     totals: Vec<f64>,
@@ -28,7 +29,7 @@ pub(super) struct Units<T> {
 }
 
 impl<T: Real> Units<T> {
-    pub(super) fn new(options: &Iterative, count: usize) -> Self {
+    pub(super) fn new(options: &IterConfig, count: usize) -> Self {
         let unit = Unit { schedule: Schedule::new(false), mass: 1.0 };
         let mut units = Self {
             options: *options,
@@ -51,7 +52,7 @@ impl<T: Real> Units<T> {
 
     /// Whether all nodes share one unit.
     pub(super) fn is_one(&self) -> bool {
-        !self.options.node_wise
+        !self.options.node_wise()
     }
 
     /// `[units]`: the weight given so far.
@@ -68,7 +69,7 @@ impl<T: Real> Units<T> {
             let value = confidence(number as usize).unwrap_or(unit.schedule.last_confidence());
             finite &= value.is_finite();
             unit.schedule.push(value, &self.options);
-            let settles = self.options.settle && unit.schedule.iterations() == self.options.max_iterations;
+            let settles = self.options.settle.is_some() && unit.schedule.iterations() == self.options.training_cap;
             self.totals[number as usize] += if settles { unit.mass } else { unit.mass * value.to_f64() };
             unit.mass *= 1.0 - value.to_f64();
         }
@@ -107,9 +108,6 @@ impl<T: Real> Units<T> {
 }
 
 /// The units of a graph of `nodes` nodes; `None` for controllers without confidences.
-pub(super) fn units<T: Real>(controller: &Controller, nodes: usize) -> Option<Units<T>> {
-    match controller {
-        Controller::Iterative(options) => Some(Units::new(options, if options.node_wise { nodes } else { 1 })),
-        _ => None,
-    }
+pub(super) fn units<T: Real>(config: &BlockConfig, nodes: usize) -> Option<Units<T>> {
+    config.iterative().map(|options| Units::new(options, if options.node_wise() { nodes } else { 1 }))
 }

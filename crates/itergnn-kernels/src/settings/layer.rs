@@ -1,84 +1,93 @@
 //! The settings of a layer.
 
-use std::fmt;
-use std::str::FromStr;
-
-use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, VariantNames};
 
-use super::aggregator::Aggregation;
-use super::edge_inputs::EdgeOrder;
-use super::gat::GatConfig;
-use super::gcn::GcnConfig;
-use super::gin::GinConfig;
-use super::gn_block::GnBlockConfig;
-use super::layer::Layer;
-use super::mpnn_max::MpnnMaxConv;
-use super::path::PathConv;
-use super::path_sim::PathSimConv;
-use super::point_net::PointNet;
-use super::update::{Isolated, Update};
-use crate::activation::Activation;
-use crate::error::Error;
-use crate::init::InitRng;
-use crate::mlp::MlpConfig;
+use super::Activation;
 
 /// The layers there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum LayerKind {
-    /// [`MpnnMaxConv`].
+    /// `message = MLP(v_s, v_r, e)`, aggregated by maximum only.
     MpnnMax,
-    /// [`PathConv`].
+    /// `message = MLP(v_s, v_r, e)`.
     Path,
-    /// [`PathSimConv`].
+    /// `message = MLP(v_s, e)`: the receiver's own state does not matter.
     PathSim,
-    /// [`GcnConv`](super::GcnConv).
+    /// Graph convolution with symmetric normalisation (Kipf and Welling).
     Gcn,
-    /// [`GatConv`](super::GatConv).
+    /// Graph attention (Velickovic et al.).
     Gat,
-    /// [`GinConv`](super::GinConv).
+    /// The graph isomorphism layer (Xu et al.).
     Gin,
-    /// [`PointNet`].
+    /// No messages: every node for itself.
     PointNet,
-    /// [`GnBlock`](super::GnBlock).
+    /// The general graph network block (Battaglia et al.).
     GnBlock,
 }
 
-impl LayerKind {
-    /// Every layer.
-    pub const ALL: [Self; 8] =
-        [Self::MpnnMax, Self::Path, Self::PathSim, Self::Gcn, Self::Gat, Self::Gin, Self::PointNet, Self::GnBlock];
+/// The rule by which the messages to a node become one vector.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, VariantNames,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
+pub enum Aggregation {
+    /// `sum softmax(score)_k m_k` with a learned linear score: the paper's text.
+    #[default]
+    Attention,
+    /// Elementwise maximum: what the authors' code runs.
+    Max,
+    /// `sum sparsemax(score)_k m_k`: attention with exact zeros.
+    Sparsemax,
+    /// Elementwise minimum.
+    Min,
+    /// Sum.
+    Sum,
+    /// Mean.
+    Mean,
+}
 
-    /// The name in configuration files and on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::MpnnMax => "mpnn-max",
-            Self::Path => "path",
-            Self::PathSim => "path-sim",
-            Self::Gcn => "gcn",
-            Self::Gat => "gat",
-            Self::Gin => "gin",
-            Self::PointNet => "point-net",
-            Self::GnBlock => "gn-block",
-        }
+impl Aggregation {
+    /// Whether the rule weighs messages by a learned score.
+    pub fn has_score(self) -> bool {
+        matches!(self, Self::Attention | Self::Sparsemax)
     }
 }
 
-impl fmt::Display for LayerKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.name())
-    }
+/// How the aggregated messages enter the hidden state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Update {
+    /// `h' = max(h, agg)`; on a tie the old state wins and takes the gradient.
+    #[default]
+    KeepMax,
+    /// `h' = agg`: the authors' MPNNMaxConv.
+    Replace,
 }
 
-impl FromStr for LayerKind {
-    type Err = Error;
+/// What a node without incoming edges does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolated {
+    /// It keeps its state.
+    #[default]
+    Keep,
+    /// It aggregates 0: what scatter operations of PyG give, and so the authors' code.
+    Zero,
+}
 
-    fn from_str(name: &str) -> Result<Self, Error> {
-        let find = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        let names = Self::ALL.map(Self::name).join(", ");
-        find.ok_or_else(|| Error::config("layer", format!("there is no layer '{name}', only {names}")))
-    }
+/// The order in which the end points of an edge enter the message function.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EdgeOrder {
+    /// `[v_s ; v_r ; e]`.
+    #[default]
+    SenderFirst,
+    /// `[v_r ; v_s ; e]`: the authors' MPNNMaxConv.
+    ReceiverFirst,
 }
 
 /// The settings of a layer that maps a hidden state of `hidden_width` features to one of the same width.
@@ -88,14 +97,12 @@ impl FromStr for LayerKind {
 /// # Example
 ///
 /// ```
-/// use burn::tensor::Device;
-/// use itergnn_nn::{InitRng, layers::{LayerConfig, LayerKind}};
+/// use itergnn_kernels::settings::{LayerConfig, LayerKind};
 ///
 /// let config = LayerConfig::new(LayerKind::PathSim, 3, 64, 1).with_homogeneous(true);
-/// let layer = config.init(&Device::flex(), &mut InitRng::new(0))?;
-/// # Ok::<(), itergnn_nn::Error>(())
+/// assert_eq!(config.node_width(), 67);
 /// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LayerConfig {
     /// Which layer.
@@ -233,41 +240,5 @@ impl LayerConfig {
     /// Width of `v = [input ; hidden]`.
     pub fn node_width(&self) -> usize {
         self.input_width + self.hidden_width
-    }
-
-    /// The MLP from `width` features to the hidden state that these settings ask for.
-    pub(super) fn mlp(&self, width: usize) -> MlpConfig {
-        MlpConfig {
-            input_width: width,
-            output_width: self.hidden_width,
-            layers: self.mlp_layers,
-            bias: !self.homogeneous,
-            activation: self.activation,
-            final_activation: self.final_activation,
-        }
-    }
-
-    /// The layer, with weights drawn from `rng`.
-    ///
-    /// # Errors
-    ///
-    /// When settings contradict each other; the message names them.
-    pub fn init(&self, device: &Device, rng: &mut InitRng) -> Result<Layer, Error> {
-        if self.hidden_width == 0 {
-            return Err(Error::config("layer", "the hidden state needs at least one feature"));
-        }
-        if self.mlp_layers == 0 {
-            return Err(Error::config("layer", "an MLP needs at least one affine map"));
-        }
-        Ok(match self.kind {
-            LayerKind::MpnnMax => Layer::MpnnMax(MpnnMaxConv::init(self, device, rng)),
-            LayerKind::Path => Layer::Path(PathConv::init(self, device, rng)),
-            LayerKind::PathSim => Layer::PathSim(PathSimConv::init(self, device, rng)),
-            LayerKind::PointNet => Layer::PointNet(PointNet::init(self, device, rng)),
-            LayerKind::Gcn => Layer::Gcn(GcnConfig::from_layer(self)?.init(device, rng)),
-            LayerKind::Gat => Layer::Gat(GatConfig::from_layer(self)?.init(device, rng)),
-            LayerKind::Gin => Layer::Gin(GinConfig::from_layer(self)?.init(device, rng)),
-            LayerKind::GnBlock => Layer::GnBlock(GnBlockConfig::from_layer(self).init(device, rng)),
-        })
     }
 }

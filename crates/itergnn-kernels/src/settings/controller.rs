@@ -4,18 +4,37 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::run_loop::{SAFETY_CAP, TRAINING_CAP};
-use super::{Mode, RunOptions};
-use crate::readout::ReadoutKind;
+use super::ReadoutKind;
+
+/// Most steps in training unless configured otherwise, and the number of layers of a stack (the paper's number).
+pub const TRAINING_CAP: usize = 30;
+
+/// Most steps at inference when no cap is given; reaching it is reported, never silent.
+pub const SAFETY_CAP: usize = 100_000;
+
+/// lambda of the paper, its choice among 0.99, 0.999 and 0.9999.
+const PAPER_DECAY: f64 = 0.9999;
+
+/// epsilon of the authors' code.
+const PAPER_EPSILON: f64 = 1e-7;
+
+/// Why a network is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Gradients are wanted: loops are capped (at 30 steps unless configured otherwise) because every step is kept for the backward pass.
+    Training,
+    /// Only the answer is wanted: loops run until they are done.
+    Inference,
+}
 
 /// What has a confidence of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// One confidence a graph, from the pooled hidden state.
+    /// One confidence per graph, from the pooled hidden state.
     #[default]
     Graph,
-    /// One confidence a node, from its own hidden state; for graphs with several components.
+    /// One confidence per node, from its own hidden state; for graphs with several components.
     Node,
 }
 
@@ -23,12 +42,12 @@ pub enum Scope {
 ///
 /// # Example
 /// ```
-/// use itergnn_nn::controllers::ControllerConfig;
+/// use itergnn_kernels::settings::ControllerConfig;
 /// let config: ControllerConfig = serde_json::from_str(r#"{"kind": "iter-decay", "scope": "node"}"#)?;
 /// assert_eq!(config, ControllerConfig::iter_decay().node_wise());
 /// # Ok::<(), serde_json::Error>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum ControllerConfig {
     /// Layers with their own weights.
@@ -45,7 +64,7 @@ pub enum ControllerConfig {
 }
 
 /// Parameters of `stack`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StackConfig {
     /// Number of layers; the paper's models have 30.
@@ -53,7 +72,7 @@ pub struct StackConfig {
 }
 
 /// Parameters of `shared`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SharedConfig {
     /// Steps in training.
@@ -62,15 +81,15 @@ pub struct SharedConfig {
     pub inference_steps: Option<usize>,
 }
 
-/// Parameters of `iter` and `iter-decay`; see [`IterRule`](super::IterRule) for the formulas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Parameters of `iter` and `iter-decay`; see `IterRule` of `itergnn-nn` for the formulas.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IterConfig {
     /// Remaining probability at which an element is done.
     pub epsilon: f64,
     /// lambda; 1 in the form without decay.
     pub decay: f64,
-    /// One confidence a graph or one a node.
+    /// One confidence per graph or one per node.
     pub scope: Scope,
     /// Divide the output by the weight spent.
     pub normalised: bool,
@@ -90,15 +109,15 @@ pub struct IterConfig {
     pub inference_cap: Option<usize>,
 }
 
-/// Parameters of `act`; see [`ActRule`](super::ActRule) for the formulas.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Parameters of `act`; see `ActRule` of `itergnn-nn` for the formulas.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ActConfig {
     /// tau, the price of a step.
     pub ponder_cost: f64,
     /// How far the sum of confidences may stay below one (Graves uses 0.01).
     pub epsilon: f64,
-    /// One confidence a graph or one a node.
+    /// One confidence per graph or one per node.
     pub scope: Scope,
     /// Divide the confidence's features by their L1 norm.
     pub scale_free: bool,
@@ -112,15 +131,9 @@ pub struct ActConfig {
     pub inference_cap: Option<usize>,
 }
 
-/// lambda of the paper, its choice among 0.99, 0.999 and 0.9999.
-const PAPER_DECAY: f64 = 0.9999;
-
-/// epsilon of the authors' code.
-const PAPER_EPSILON: f64 = 1e-7;
-
 impl Default for StackConfig {
     fn default() -> Self {
-        Self { layers: 30 }
+        Self { layers: TRAINING_CAP }
     }
 }
 
@@ -163,35 +176,11 @@ impl Default for ActConfig {
     }
 }
 
-impl SharedConfig {
-    /// How often the layer runs.
-    pub(crate) fn most_steps(&self, options: &RunOptions) -> usize {
-        options.cap.unwrap_or(match (options.mode, self.inference_steps) {
-            (Mode::Inference, Some(steps)) => steps,
-            _ => self.steps,
-        })
-    }
-}
-
 impl IterConfig {
-    /// How often the layer runs at most.
-    pub(crate) fn most_steps(&self, options: &RunOptions) -> usize {
-        cap(options, self.training_cap, self.inference_cap)
+    /// Whether there is one confidence per node.
+    pub fn node_wise(&self) -> bool {
+        self.scope == Scope::Node
     }
-}
-
-impl ActConfig {
-    /// How often the layer runs at most.
-    pub(crate) fn most_steps(&self, options: &RunOptions) -> usize {
-        cap(options, self.training_cap, self.inference_cap)
-    }
-}
-
-fn cap(options: &RunOptions, training: usize, inference: Option<usize>) -> usize {
-    options.cap.unwrap_or(match options.mode {
-        Mode::Training => training,
-        Mode::Inference => inference.unwrap_or(SAFETY_CAP),
-    })
 }
 
 impl ControllerConfig {
@@ -220,7 +209,7 @@ impl ControllerConfig {
         Self::Act(ActConfig { ponder_cost, ..ActConfig::default() })
     }
 
-    /// The same controller with one confidence a node; a stack or shared controller has none and stays as it is.
+    /// The same controller with one confidence per node; a stack or shared controller has none and stays as it is.
     #[must_use]
     pub fn node_wise(mut self) -> Self {
         if let Some((scope, _)) = self.confidence_mut() {
@@ -264,16 +253,51 @@ impl ControllerConfig {
         self
     }
 
+    /// Most steps of a run (the number of steps, where there is no stopping criterion): `cap` if given, else as configured for the mode.
+    pub fn most_steps(&self, mode: Mode, cap: Option<usize>) -> usize {
+        let loops = |training: usize, inference: Option<usize>| match mode {
+            Mode::Training => training,
+            Mode::Inference => inference.unwrap_or(SAFETY_CAP),
+        };
+        match *self {
+            Self::Stack(config) => config.layers,
+            Self::Shared(config) => cap.unwrap_or(match mode {
+                Mode::Training => config.steps,
+                Mode::Inference => config.inference_steps.unwrap_or(config.steps),
+            }),
+            Self::Iter(config) | Self::IterDecay(config) => {
+                cap.unwrap_or_else(|| loops(config.training_cap, config.inference_cap))
+            }
+            Self::Act(config) => cap.unwrap_or_else(|| loops(config.training_cap, config.inference_cap)),
+        }
+    }
+
+    /// The controller of one run: its training form is what the run does. Caps are those of the mode, and only training settles.
+    #[must_use]
+    pub fn resolved(mut self, mode: Mode, cap: Option<usize>) -> Self {
+        let most = self.most_steps(mode, cap);
+        match &mut self {
+            Self::Stack(_) => {}
+            Self::Shared(config) => config.steps = most,
+            Self::Iter(config) | Self::IterDecay(config) => {
+                config.training_cap = most;
+                config.settle = config.settle.filter(|_| mode == Mode::Training);
+            }
+            Self::Act(config) => config.training_cap = most,
+        }
+        self
+    }
+
     /// What is wrong with the parameters, as `(field, why)`.
-    pub(crate) fn fault(&self) -> Option<(&'static str, String)> {
+    pub fn fault(&self) -> Option<(&'static str, String)> {
         let positive = |field, count: usize| (count == 0).then(|| (field, "must be at least 1".to_owned()));
         let probability = |field, value: f64| {
             (!(value > 0.0 && value < 1.0)).then(|| (field, format!("{value} is not between 0 and 1")))
         };
-        // The node readout keeps one row a node, where a graph's confidence needs one.
+        // The node readout keeps one row per node, where a graph's confidence needs one.
         let pools = |scope: Scope, pooling: ReadoutKind| {
             let apart = scope == Scope::Graph && pooling == ReadoutKind::Node;
-            apart.then(|| ("pooling", "`node` does not pool; one confidence a graph needs a pooled state".to_owned()))
+            apart.then(|| ("pooling", "`node` does not pool; one confidence per graph needs a pooled state".to_owned()))
         };
         match self {
             Self::Stack(config) => positive("layers", config.layers),
