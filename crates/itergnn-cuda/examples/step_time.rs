@@ -7,7 +7,8 @@ use std::time::Instant;
 use itergnn_cuda::{
     Ensemble, EnsembleOptions, Gpu, Loss, ModelSpec, Network, Perceptron, Readout, Recipe, SampleView, Samples, Tuning,
 };
-use itergnn_kernels::block::{Aggregation, BlockConfig, Controller, Iterative, LayerKind};
+use itergnn_kernels::block::BlockConfig;
+use itergnn_kernels::settings::{Aggregation, ControllerConfig, LayerConfig, LayerKind};
 
 struct Numbers(u64);
 
@@ -104,17 +105,11 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
         Tuning { threads: at(1), blocks_per_multiprocessor: at(2), graphs: at(3), edge_tile: at(4), large: None };
     let gpu = Gpu::open()?;
     println!("{}, {} multiprocessors", gpu.name(), gpu.multiprocessors());
-    let iterative = Controller::Iterative(Iterative { epsilon: 0.0, ..Iterative::default() });
-    for (what, controller) in [("iter-decay", iterative), ("stack", Controller::Stack { layers: 30 })] {
-        let block = BlockConfig {
-            layer: LayerKind::PathSim,
-            aggregation: Aggregation::Max,
-            controller,
-            biased: false,
-            input_width: 3,
-            hidden_width: 64,
-            edge_width: 1,
-        };
+    let iterative = ControllerConfig::iter_decay().with_iter(|iter| iter.epsilon = 0.0);
+    for (what, controller) in [("iter-decay", iterative), ("stack", ControllerConfig::stack(30))] {
+        let layer =
+            LayerConfig::new(LayerKind::PathSim, 3, 64, 1).with_aggregation(Aggregation::Max).with_homogeneous(true);
+        let block = BlockConfig { layer, controller };
         let perceptron = |widths: Vec<usize>, final_activation| Perceptron { widths, biased: false, final_activation };
         let network = Network {
             embedding: perceptron(vec![3, 33, 64], true),

@@ -304,7 +304,7 @@ impl Ensemble {
     ) -> Result<Chunk, CudaError> {
         let models = self.models();
         let costs = Plan::costs(&self.network);
-        let node_wise = self.network.block().iterative().is_some_and(|iterative| iterative.node_wise);
+        let node_wise = self.network.block().node_wise();
         let mut chunk = Chunk { steps: Vec::new(), slots: Vec::new(), packs: 1, graphs: Vec::new() };
         let mut packed: Vec<Vec<Vec<u32>>> = Vec::new();
         let mut list = Vec::new();

@@ -1,6 +1,7 @@
 //! Networks and recipes as plain data.
 
-use itergnn_kernels::block::{Aggregation, BlockConfig, ConfidenceReadout, Controller, ParameterLayout};
+use itergnn_kernels::block::{BlockConfig, ParameterLayout};
+use itergnn_kernels::settings::ReadoutKind;
 
 use crate::CudaError;
 use crate::layout::{PerceptronNumbers, RecipeNumbers};
@@ -161,8 +162,8 @@ impl Network {
         if self.blocks.iter().any(|block| block != first) {
             return refused("blocks that differ");
         }
-        if first.aggregation != Aggregation::Max {
-            return refused(&format!("{:?} aggregation", first.aggregation));
+        if !first.aggregates_by_max() {
+            return refused(&format!("{} with {} aggregation", first.layer.kind, first.layer.aggregation));
         }
         if first.max_iterations() == 0 {
             return refused("a block without iterations");
@@ -172,9 +173,9 @@ impl Network {
                 return refused("an embedding or head of fewer than one or more than five maps");
             }
         }
-        let (input, hidden) = (self.embedding.widths[0], first.hidden_width);
+        let (input, hidden) = (self.embedding.widths[0], first.hidden_width());
         let fits = self.embedding.widths.last() == Some(&hidden) && self.head.widths[0] == hidden;
-        if !fits || ![0, input].contains(&first.input_width) {
+        if !fits || ![0, input].contains(&first.input_width()) {
             return refused("widths that do not follow from each other");
         }
         Ok(())
@@ -183,28 +184,27 @@ impl Network {
     /// What distinguishes the kernels of this network from those of others.
     pub(crate) fn settings(&self) -> Vec<(&'static str, usize)> {
         let block = self.block();
-        let controller = match block.controller {
-            Controller::Stack { .. } => 0,
-            Controller::Shared { .. } => 1,
-            Controller::Iterative(_) => 2,
+        let controller = match block.iterative() {
+            Some(_) => 2,
+            None => usize::from(!block.is_stack()),
         };
         let iterative = block.iterative().copied().unwrap_or_default();
-        let pooling = match iterative.readout {
-            ConfidenceReadout::Max => 0,
-            ConfidenceReadout::Mean => 1,
-            ConfidenceReadout::Sum => 2,
+        let pooling = match iterative.pooling {
+            ReadoutKind::Mean => 1,
+            ReadoutKind::Sum => 2,
+            _ => 0,
         };
         vec![
-            ("HIDDEN", block.hidden_width),
-            ("INPUT", block.input_width),
-            ("EDGE", block.edge_width),
+            ("HIDDEN", block.hidden_width()),
+            ("INPUT", block.input_width()),
+            ("EDGE", block.edge_width()),
             ("MESSAGE", block.message_width()),
             ("USES_RECEIVER", usize::from(block.uses_receiver())),
-            ("BIASED", usize::from(block.biased)),
+            ("BIASED", usize::from(block.biased())),
             ("CONTROLLER", controller),
-            ("NODE_WISE", usize::from(iterative.node_wise)),
+            ("NODE_WISE", usize::from(block.node_wise())),
             ("CONFIDENCE_READOUT", pooling),
-            ("CONFIDENCE_BIAS", usize::from(iterative.confidence_bias)),
+            ("CONFIDENCE_BIAS", usize::from(block.biased_confidence())),
             ("SCALE_FREE", usize::from(iterative.scale_free)),
             ("READOUT", self.readout as usize),
         ]
@@ -224,10 +224,9 @@ impl Network {
         let mut numbers = RecipeNumbers {
             epsilon: iterative.epsilon as f32,
             decay: iterative.decay as f32,
-            cap: cap.filter(|_| !matches!(block.controller, Controller::Stack { .. })).unwrap_or(block.max_iterations())
-                as i32,
+            cap: cap.filter(|_| !block.is_stack()).unwrap_or(block.max_iterations()) as i32,
             normalised: i32::from(iterative.normalised),
-            settle: i32::from(iterative.settle && settles),
+            settle: i32::from(iterative.settle.is_some() && settles),
             ..RecipeNumbers::default()
         };
         if let Some(recipe) = recipe {

@@ -58,11 +58,11 @@ impl Widths {
     fn of(network: &Network) -> Self {
         let block = network.block();
         let pad = |width: usize| width.next_multiple_of(4);
-        let hidden = pad(block.hidden_width);
-        let vector = pad(block.input_width + usize::from(block.biased)) + hidden;
+        let hidden = pad(block.hidden_width());
+        let vector = pad(block.input_width() + usize::from(block.biased())) + hidden;
         let message = pad(block.message_width());
         let product = message * (1 + usize::from(block.uses_receiver()));
-        Self { hidden, vector, message, product, row: product.max(vector), edge: block.edge_width }
+        Self { hidden, vector, message, product, row: product.max(vector), edge: block.edge_width() }
     }
 }
 
@@ -139,7 +139,7 @@ impl Plan {
         plan.capacity = Capacity { graphs: most_graphs, rows: most_rows, edges: most_edges };
         plan.edge_tile = plan
             .widest_tile(&widths, gpu.shared_memory(1), tuning.edge_tile)
-            .ok_or_else(|| CudaError::Unsupported(format!("a hidden width of {}", network.block().hidden_width)))?;
+            .ok_or_else(|| CudaError::Unsupported(format!("a hidden width of {}", network.block().hidden_width())))?;
         plan.shared_bytes = plan.shared(&widths);
         Ok(plan)
     }

@@ -150,7 +150,7 @@ impl Samples {
     }
 
     pub(crate) fn check(&self, network: &Network) -> Result<(), CudaError> {
-        let expected = (network.embedding.widths[0], network.block().edge_width);
+        let expected = (network.embedding.widths[0], network.block().edge_width());
         // A block that reads no edge features may be given some.
         let fits = self.node_width == expected.0 && (self.edge_width == expected.1 || expected.1 == 0);
         if self.is_empty() || !fits {

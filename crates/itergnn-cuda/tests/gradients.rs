@@ -8,7 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use itergnn_cuda::{
     Ensemble, EnsembleOptions, Gpu, Loss, Mode, ModelSpec, Network, Perceptron, Predictor, Readout, Recipe, Tuning,
 };
-use itergnn_kernels::block::{Aggregation, BlockConfig, ConfidenceReadout, Controller, Iterative, LayerKind};
+use itergnn_kernels::block::BlockConfig;
+use itergnn_kernels::settings::{
+    Aggregation, ControllerConfig, IterConfig, LayerConfig, LayerKind, ReadoutKind, Scope,
+};
 use support::{Numbers, Sample, all_of, gpu, truth};
 
 /// Single precision over a few dozen iterations.
@@ -17,7 +20,7 @@ const TOLERANCE: f64 = 1e-4;
 struct Case {
     name: String,
     layer: LayerKind,
-    controller: Controller,
+    controller: ControllerConfig,
     biased: [bool; 2],
     readout: Readout,
     loss: Loss,
@@ -28,7 +31,7 @@ struct Case {
 }
 
 impl Case {
-    fn new(name: &str, layer: LayerKind, controller: Controller) -> Self {
+    fn new(name: &str, layer: LayerKind, controller: ControllerConfig) -> Self {
         Self {
             name: name.to_owned(),
             layer,
@@ -44,15 +47,8 @@ impl Case {
     }
 
     fn network(&self, inputs: usize, edge: usize, outputs: usize) -> Network {
-        let block = BlockConfig {
-            layer: self.layer,
-            aggregation: Aggregation::Max,
-            controller: self.controller,
-            biased: self.biased[0],
-            input_width: inputs,
-            hidden_width: self.hidden,
-            edge_width: edge,
-        };
+        let layer = LayerConfig::new(self.layer, inputs, self.hidden, edge).with_aggregation(Aggregation::Max);
+        let block = BlockConfig { layer: layer.with_homogeneous(!self.biased[0]), controller: self.controller };
         let perceptron =
             |widths: Vec<usize>, final_activation| Perceptron { widths, biased: self.biased[1], final_activation };
         Network {
@@ -64,10 +60,11 @@ impl Case {
     }
 }
 
-fn iterative(change: impl FnOnce(&mut Iterative)) -> Controller {
-    let mut options = Iterative { max_iterations: 12, epsilon: 1e-3, ..Iterative::default() };
-    change(&mut options);
-    Controller::Iterative(options)
+fn iterative(change: impl FnOnce(&mut IterConfig)) -> ControllerConfig {
+    ControllerConfig::iter_decay().with_iter(|options| {
+        (options.training_cap, options.epsilon, options.confidence_bias) = (12, 1e-3, Some(false));
+        change(options);
+    })
 }
 
 fn cases() -> Vec<Case> {
@@ -75,15 +72,17 @@ fn cases() -> Vec<Case> {
     for (name, layer) in [("path-sim", LayerKind::PathSim), ("path", LayerKind::Path), ("mpnn-max", LayerKind::MpnnMax)]
     {
         for (controller, how) in [
-            (Controller::Stack { layers: 3 }, "stack"),
-            (Controller::Shared { iterations: 5 }, "shared"),
+            (ControllerConfig::stack(3), "stack"),
+            (ControllerConfig::shared(5), "shared"),
             (iterative(|_| {}), "iter-decay"),
             (
-                iterative(|options| (options.decay, options.normalised, options.settle) = (1.0, true, true)),
+                iterative(|options| (options.decay, options.normalised, options.settle) = (1.0, true, Some(0.3))),
                 "iter settle",
             ),
             (
-                iterative(|options| (options.node_wise, options.confidence_bias, options.settle) = (true, true, true)),
+                iterative(|options| {
+                    (options.scope, options.confidence_bias, options.settle) = (Scope::Node, Some(true), Some(0.3));
+                }),
                 "node-wise",
             ),
         ] {
@@ -96,9 +95,9 @@ fn cases() -> Vec<Case> {
     let path_sim = |name: &str, controller| Case::new(name, LayerKind::PathSim, controller);
     let scale_free = iterative(|options| options.scale_free = true);
     let scale_free_nodes =
-        iterative(|options| (options.scale_free, options.node_wise, options.normalised) = (true, true, true));
-    let mean = iterative(|options| (options.readout, options.confidence_bias) = (ConfidenceReadout::Mean, true));
-    let sum = iterative(|options| (options.readout, options.normalised) = (ConfidenceReadout::Sum, true));
+        iterative(|options| (options.scale_free, options.scope, options.normalised) = (true, Scope::Node, true));
+    let mean = iterative(|options| (options.pooling, options.confidence_bias) = (ReadoutKind::Mean, Some(true)));
+    let sum = iterative(|options| (options.pooling, options.normalised) = (ReadoutKind::Sum, true));
     cases.push(path_sim("scale-free", scale_free));
     cases.push(path_sim("scale-free node-wise", scale_free_nodes));
     cases.push(Case { readout: Readout::Mean, blocks: 2, ..path_sim("two blocks, mean", mean) });
@@ -110,16 +109,20 @@ fn cases() -> Vec<Case> {
     });
     cases.push(Case { readout: Readout::Node, ..path_sim("node level", iterative(|_| {})) });
     cases.push(Case { readout: Readout::First, loss: Loss::CrossEntropy, ..path_sim("classes", iterative(|_| {})) });
-    cases.push(Case { readout: Readout::Min, ..path_sim("minimum", iterative(|options| options.settle = true)) });
-    cases.push(Case { hidden: 64, density: 0.3, ..path_sim("hidden 64", iterative(|options| options.settle = true)) });
+    cases.push(Case { readout: Readout::Min, ..path_sim("minimum", iterative(|options| options.settle = Some(0.3))) });
     cases.push(Case {
         hidden: 64,
         density: 0.3,
-        ..Case::new("path, hidden 64", LayerKind::Path, Controller::Shared { iterations: 3 })
+        ..path_sim("hidden 64", iterative(|options| options.settle = Some(0.3)))
+    });
+    cases.push(Case {
+        hidden: 64,
+        density: 0.3,
+        ..Case::new("path, hidden 64", LayerKind::Path, ControllerConfig::shared(3))
     });
     cases.push(Case { hidden: 10, ..path_sim("hidden 10", iterative(|_| {})) });
     let large = Tuning { large: Some(true), ..Tuning::default() };
-    cases.push(Case { tuning: large, ..path_sim("global memory", iterative(|options| options.settle = true)) });
+    cases.push(Case { tuning: large, ..path_sim("global memory", iterative(|options| options.settle = Some(0.3))) });
     let packed = Tuning { graphs: Some(4), edge_tile: Some(60), ..Tuning::default() };
     cases.push(Case {
         tuning: packed,
@@ -233,8 +236,10 @@ fn compare(gpu: &Gpu, seed: u64, case: &Case) -> Vec<String> {
 #[test]
 fn a_run_repeats_to_the_bit_and_learns() {
     let Some(gpu) = gpu("a_run_repeats_to_the_bit_and_learns") else { return };
-    let case =
-        Case { hidden: 32, ..Case::new("learning", LayerKind::PathSim, iterative(|options| options.settle = true)) };
+    let case = Case {
+        hidden: 32,
+        ..Case::new("learning", LayerKind::PathSim, iterative(|options| options.settle = Some(0.3)))
+    };
     let network = case.network(3, 1, 1);
     let mut numbers = Numbers::new(5);
     let samples: Vec<Sample> = (0..40)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, VariantNames};
 
 use crate::architecture::{GnnConfig, Settings};
-use crate::controllers::ControllerConfig;
+use crate::controllers::{ControllerConfig, Mode};
 use crate::layers::LayerKind;
 use crate::mlp::MlpConfig;
 use crate::presets::TaskWidths;
@@ -225,15 +225,28 @@ impl GraphModelConfig {
         embedding + head + blocks
     }
 
+    /// The blocks as an engine runs them: caps and settling as the mode asks, and the bias of the confidence as the prior says.
+    pub fn resolved_blocks(&self, mode: Mode, cap: Option<usize>) -> Vec<BlockConfig> {
+        let resolve = |block: &BlockConfig| {
+            let mut block = block.resolved(mode, cap);
+            let bias = self.prior != Prior::Full;
+            block.controller = block.controller.with_iter(|iter| {
+                iter.confidence_bias.get_or_insert(bias);
+            });
+            block
+        };
+        self.blocks.iter().map(resolve).collect()
+    }
+
     /// The embedding that the settings ask for.
-    pub(crate) fn embedding(&self) -> MlpConfig {
+    pub fn embedding(&self) -> MlpConfig {
         MlpConfig::new(self.node_width, self.hidden_width, self.embedding_layers)
             .with_bias(self.prior != Prior::Full)
             .with_final_activation(self.embedding_final_activation)
     }
 
     /// The head that the settings ask for; with the head-tail readout it predicts one node.
-    pub(crate) fn head(&self) -> MlpConfig {
+    pub fn head(&self) -> MlpConfig {
         let outputs = if self.readout == ReadoutKind::HeadTail { self.output_width / 2 } else { self.output_width };
         MlpConfig::new(self.hidden_width, outputs, self.head_layers)
             .with_bias(self.prior != Prior::Full)

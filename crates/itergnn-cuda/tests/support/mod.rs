@@ -189,17 +189,17 @@ pub fn truth(network: &Network, parameters: &[f32], batch: &[&Sample], loss: Los
         receiver_offsets: &receiver_offsets,
     };
     let block = &network.blocks[0];
-    let hidden = block.hidden_width;
+    let hidden = block.hidden_width();
     let embedded = perceptron(&network.embedding, &parameters, inputs.clone());
     let size = ParameterLayout::new(block).len();
     let at = |index: usize| network.embedding.parameters() + index * size;
-    let node_inputs: &[f64] = if block.input_width == 0 { &[] } else { &inputs };
-    let edge_features: &[f64] = if block.edge_width == 0 { &[] } else { &features };
+    let node_inputs: &[f64] = if block.input_width() == 0 { &[] } else { &inputs };
+    let edge_features: &[f64] = if block.edge_width() == 0 { &[] } else { &features };
     let mut states = embedded.last().unwrap().clone();
     let (mut starts, mut tapes, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
     let (mut iterations, mut capped, mut auxiliary) = (vec![0.0; batch.len()], vec![false; batch.len()], 0.0);
-    let node_wise = block.iterative().is_some_and(|iterative| iterative.node_wise);
-    let settles = block.iterative().is_some_and(|iterative| iterative.settle);
+    let node_wise = block.node_wise();
+    let settles = block.iterative().is_some_and(|iterative| iterative.settle.is_some());
     let units = if node_wise { view.nodes() } else { batch.len() };
     for index in 0..network.blocks.len() {
         let given = BlockInputs {
