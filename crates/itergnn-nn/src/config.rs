@@ -140,6 +140,13 @@ impl Settings for GraphModelConfig {
         at_least_one("embedding_layers", self.embedding_layers)?;
         at_least_one("head_layers", self.head_layers)?;
         at_least_one("blocks", self.blocks.len())?;
+        if self.readout == ReadoutKind::Pointer && self.output_width != 1 {
+            let found = self.output_width;
+            return Err(Error::config(
+                "model",
+                format!("a pointer has one score per choice, found output_width {found}"),
+            ));
+        }
         if self.readout == ReadoutKind::HeadTail && !self.output_width.is_multiple_of(2) {
             let problem = format!("head-tail predicts two nodes, but output_width is {}", self.output_width);
             return Err(Error::config("model", problem));
@@ -177,11 +184,12 @@ impl Settings for GraphModelConfig {
     }
 
     fn reads_edges(&self) -> bool {
-        self.blocks.iter().any(|block| match block.layer.kind {
+        let reads = |block: &BlockConfig| match block.layer.kind {
             LayerKind::MpnnMax | LayerKind::Path | LayerKind::PathSim | LayerKind::GnBlock => true,
             LayerKind::Gcn | LayerKind::Gat => block.layer.use_edge_attributes,
             LayerKind::Gin | LayerKind::PointNet => false,
-        })
+        };
+        matches!(self.readout, ReadoutKind::Edge | ReadoutKind::Pointer) || self.blocks.iter().any(reads)
     }
 
     fn is_capped_in_training(&self) -> bool {
@@ -222,7 +230,9 @@ impl GraphModelConfig {
         let widest = node.max(self.output_width as f64);
         let head = self.head_layers as f64 * (2.0 * widest + 1.0) * widest;
         let blocks: f64 = self.blocks.iter().map(block_parameters).sum();
-        embedding + head + blocks
+        let edge = 2.0 * hidden + self.edge_width as f64 + 1.0;
+        let readout = if self.readout.pools() { 0.0 } else { 4.0 * edge * edge };
+        embedding + head + blocks + readout
     }
 
     /// The blocks as an engine runs them: caps and settling as the mode asks, and the bias of the confidence as the prior says.

@@ -17,13 +17,15 @@ use crate::{Error, GraphTensors, InitRng, Mlp};
 /// y   = linear(readout_v h_v)           head, 1 layer without activation
 /// ```
 /// With the head-tail readout the head comes first and predicts the first and the last node each for itself, so that no information passes between
-/// the two ends except by messages. With the node readout there is one prediction a node.
+/// the two ends except by messages. With the node readout there is one prediction per
+/// node, with the edge readout one per edge, with the pointer readout one score per choice of a node ([`pointer`](crate::pointer)).
 ///
 /// With prior `full` and a stack, shared or scale-free controller it is positively homogeneous of degree 1 in node and edge attributes together
 /// (`full_prior_models_are_homogeneous` in `tests/model_laws.rs`).
 ///
 /// # Shapes
-/// Node attributes `[nodes, node width]`, edge attributes `[edges, edge width]`, output `[graphs, output]` or `[nodes, output]`.
+/// Node attributes `[nodes, node width]`, edge attributes `[edges, edge width]`, output `[graphs, output]`, or `[nodes, output]`, `[edges, output]`,
+/// `[edges + nodes, 1]` as the readout's level says.
 #[derive(Module, Debug)]
 pub struct GraphModel {
     embedding: Mlp,
@@ -35,7 +37,7 @@ pub struct GraphModel {
 /// What a model computed, still on the device.
 #[derive(Debug, Clone)]
 pub struct ModelOutput {
-    /// Predictions, `[graphs, output]` or `[nodes, output]`.
+    /// Predictions, `[rows, output]`, with one row per graph, node, edge or choice as the [`Level`](crate::Level) says.
     pub values: Tensor<2>,
     /// Node states before the readout, `[nodes, hidden]`; `None` for models without nodes.
     pub hidden: Option<Tensor<2>>,
@@ -59,6 +61,7 @@ impl Architecture for GraphModel {
             .collect::<Result<_, _>>()?;
         let (input, hidden) = (config.node_width, config.hidden_width);
         let readout = Readout::new(config.readout, input, hidden, homogeneous, device, rng);
+        let readout = readout.with_edges(hidden, config.edge_width, config.prior != Prior::Full, device, rng);
         let head = config.head().init(device, rng);
         Ok(Self { embedding, blocks, readout, head })
     }

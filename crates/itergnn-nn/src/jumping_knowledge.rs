@@ -86,10 +86,7 @@ impl Settings for JumpingKnowledgeConfig {
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(Error::config("model", format!("dropout {} is not in [0, 1)", self.dropout)));
         }
-        if matches!(
-            self.pooling,
-            ReadoutKind::Attention | ReadoutKind::HeadTail | ReadoutKind::First | ReadoutKind::Node
-        ) {
+        if !matches!(self.pooling, ReadoutKind::Max | ReadoutKind::Min | ReadoutKind::Mean | ReadoutKind::Sum) {
             return Err(Error::config(
                 "model",
                 format!("pooling {:?} is not one of max, min, mean, sum", self.pooling),

@@ -38,8 +38,10 @@ pub struct GnnModel {
 /// What a model predicts, on the host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
-    /// One row a graph, or one a node for node-level models.
+    /// One row per graph, node, edge or choice, as the [`Level`](crate::Level) of the model says.
     pub values: Vec<Vec<f64>>,
+    /// Where the rows of each graph begin, `[graphs + 1]`.
+    pub row_offsets: Vec<u32>,
     /// Steps used for each graph, over all blocks.
     pub iterations: Vec<usize>,
     /// Whether a cap ended a loop of each graph: then the prediction is not the model's own final word.
@@ -56,18 +58,14 @@ pub struct Prediction {
 impl Prediction {
     /// For every graph the iteration at which one of its values overflowed or became undefined, if one did.
     ///
-    /// Where the engine did not watch, a prediction that is not finite tells; then it is the last iteration. `node_offsets` are those of the batch.
-    pub fn overflows(&self, node_offsets: &[u32]) -> Vec<Option<usize>> {
-        let graphs = self.iterations.len();
-        let by_node = self.values.len() != graphs;
-        let mut overflows: Vec<Option<usize>> = (0..graphs)
-            .map(|graph| {
-                let rows = match by_node {
-                    true => node_offsets[graph] as usize..node_offsets[graph + 1] as usize,
-                    false => graph..graph + 1,
-                };
+    /// Where the engine did not watch, a prediction that is not finite tells; then it is the last iteration.
+    pub fn overflows(&self) -> Vec<Option<usize>> {
+        let rows = self.row_offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
+        let mut overflows: Vec<Option<usize>> = rows
+            .zip(&self.iterations)
+            .map(|(rows, &iterations)| {
                 let finite = self.values[rows].iter().flatten().all(|value| value.is_finite());
-                (!finite).then_some(self.iterations[graph])
+                (!finite).then_some(iterations)
             })
             .collect();
         for &fault in self.faults.iter().rev() {
@@ -170,7 +168,8 @@ impl GnnModel {
         let faults = output.blocks.iter().flat_map(|block| block.engine.faults.list()).collect();
         let active_shares = mean_active_shares(&output.blocks, graph.graphs());
         let traces = output.blocks.into_iter().filter_map(|block| block.trace).collect();
-        Ok(Prediction { values, iterations, capped, faults, active_shares, traces })
+        let row_offsets = graph.structure().row_offsets(self.config.widths().readout.level());
+        Ok(Prediction { values, row_offsets, iterations, capped, faults, active_shares, traces })
     }
 
     /// The batch, if its attributes have the widths of the configuration.

@@ -77,6 +77,16 @@ impl TaskWidths {
         Self { readout: ReadoutKind::Node, ..Self::graph(node_width, edge_width, output_width) }
     }
 
+    /// A task with one prediction per edge.
+    pub fn edge(node_width: usize, edge_width: usize, output_width: usize) -> Self {
+        Self { readout: ReadoutKind::Edge, ..Self::graph(node_width, edge_width, output_width) }
+    }
+
+    /// A task in which every node points at one of its incoming edges or at itself.
+    pub fn pointer(node_width: usize, edge_width: usize) -> Self {
+        Self { readout: ReadoutKind::Pointer, ..Self::graph(node_width, edge_width, 1) }
+    }
+
     /// The same task with another readout.
     #[must_use]
     pub fn with_readout(mut self, readout: ReadoutKind) -> Self {
@@ -197,7 +207,7 @@ impl GraphModelConfig {
         let layer = layer_config(kind, aggregation, task.node_width, HIDDEN_WIDTH, task.edge_width)
             .with_homogeneous(prior != Prior::None);
         // A confidence needs a vector a graph; where the model has none, the maximum pools.
-        let pooling = if task.readout == ReadoutKind::Node { ReadoutKind::Max } else { task.readout };
+        let pooling = if task.readout.pools() { task.readout } else { ReadoutKind::Max };
         let controller = controller.pooled_by(pooling);
         Self {
             node_width: task.node_width,

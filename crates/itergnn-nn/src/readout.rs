@@ -1,15 +1,16 @@
-//! From node states to one vector a graph.
+//! From node states to what the head reads.
 
 use burn::module::Module;
 use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 pub use itergnn_kernels::settings::ReadoutKind;
 
+use crate::layers::{EdgeOrder, both_ends};
 use crate::ops::{
     segment_max, segment_mean, segment_min, segment_scale_invariant_softmax, segment_softmax, segment_sum,
 };
 use crate::structure::index_tensor;
-use crate::{GraphTensors, InitRng};
+use crate::{GraphTensors, InitRng, Mlp, MlpConfig, pointer};
 
 /// Pools node states.
 ///
@@ -19,18 +20,25 @@ use crate::{GraphTensors, InitRng};
 /// head-tail             u = [h_first; h_last]
 /// first                 u = h_first
 /// node                  u_v = h_v
+/// edge                  u_k = MLP(h_s, h_r, e_k)
+/// pointer               as edge for the incoming edges of a node, then u_v = MLP'(h_v) for the node itself
 /// ```
 /// All are positively homogeneous of degree 1; attention only with the scale-invariant softmax (checked by
 /// `readouts_are_homogeneous` in `tests/model_laws.rs`). A graph without nodes gives zeros.
 ///
 /// # Shapes
-/// `[nodes, hidden]` to `[graphs, hidden]`; `[graphs, 2 hidden]` for head-tail; `[nodes, hidden]` for node.
+/// `[nodes, hidden]` to `[graphs, hidden]`; `[graphs, 2 hidden]` for head-tail; `[nodes, hidden]` for node; `[edges, hidden]` for edge;
+/// `[edges + nodes, hidden]` for pointer, whose rows [`pointer`](crate::pointer) describes.
 #[derive(Module, Debug)]
 pub struct Readout {
     #[module(skip)]
     kind: ReadoutKind,
     score: Option<Linear>,
     scale_invariant: bool,
+    /// What makes the vector of an edge (edge, pointer).
+    edge: Option<Mlp>,
+    /// What makes the vector of a node that points at itself (pointer).
+    own: Option<Mlp>,
 }
 
 impl Readout {
@@ -46,7 +54,25 @@ impl Readout {
         rng: &mut InitRng,
     ) -> Self {
         let score = (kind == ReadoutKind::Attention).then(|| rng.linear(input_width + hidden_width, 1, false, device));
-        Self { kind, score, scale_invariant }
+        Self { kind, score, scale_invariant, edge: None, own: None }
+    }
+
+    /// With what a readout of edges or pointers needs, drawn from `rng`: perceptrons of two layers; others stay as they are.
+    #[must_use]
+    pub fn with_edges(
+        mut self,
+        hidden_width: usize,
+        edge_width: usize,
+        bias: bool,
+        device: &Device,
+        rng: &mut InitRng,
+    ) -> Self {
+        let mut mlp = |width| MlpConfig::new(width, hidden_width, 2).with_bias(bias).init(device, rng);
+        if matches!(self.kind, ReadoutKind::Edge | ReadoutKind::Pointer) {
+            self.edge = Some(mlp(2 * hidden_width + edge_width));
+        }
+        self.own = (self.kind == ReadoutKind::Pointer).then(|| mlp(hidden_width));
+        self
     }
 
     /// Which readout this is.
@@ -77,8 +103,23 @@ impl Readout {
             }
             (ReadoutKind::First, _) => one_of_each(graph, hidden, |range| range[0]),
             (ReadoutKind::Node, _) => hidden,
+            (ReadoutKind::Edge, _) => self.edges(graph, &hidden),
+            (ReadoutKind::Pointer, _) => {
+                let own = self.own.as_ref().expect("a pointer is built with its perceptrons");
+                if graph.edges() == 0 {
+                    return own.forward(hidden);
+                }
+                let rows = vec![self.edges(graph, &hidden), own.forward(hidden)];
+                Tensor::cat(rows, 0).select(0, index_tensor(pointer::order(graph.structure()), &graph.device()))
+            }
             (ReadoutKind::Attention, None) => unreachable!("attention is built with its score"),
         }
+    }
+
+    /// `MLP(h_s, h_r, e)` of every edge.
+    fn edges(&self, graph: &GraphTensors, hidden: &Tensor<2>) -> Tensor<2> {
+        let edge = self.edge.as_ref().expect("a readout of edges is built with its perceptron");
+        edge.forward(both_ends(graph, hidden, EdgeOrder::SenderFirst))
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use itergnn_kernels::settings::Level;
 
 use crate::error::Error;
 use crate::ops::Segments;
@@ -71,6 +72,17 @@ impl GraphStructure {
     /// The edges of every graph.
     pub fn edge_segments(&self) -> &Segments {
         &self.edge_segments
+    }
+
+    /// Where the rows of each graph begin in predictions at a level, `[graphs + 1]`.
+    pub fn row_offsets(&self, level: Level) -> Vec<u32> {
+        let (nodes, edges) = (self.node_segments.offsets(), self.edge_segments.offsets());
+        match level {
+            Level::Graph => (0..nodes.len() as u32).collect(),
+            Level::Node => nodes.to_vec(),
+            Level::Edge => edges.to_vec(),
+            Level::Pointer => nodes.iter().zip(edges).map(|(nodes, edges)| nodes + edges).collect(),
+        }
     }
 
     /// The union of the graphs in `keep`, in that order.

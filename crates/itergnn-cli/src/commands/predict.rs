@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     }
     let tensors = GraphTensors::from_graph(&graph, &device);
     let prediction = model.predict_with(&tensors, &options).map_err(|error| in_file(arguments, &error))?;
-    if let Some(Some(iteration)) = prediction.overflows(tensors.node_segments().offsets()).first() {
+    if let Some(Some(iteration)) = prediction.overflows().first() {
         let why = format!("a value of the model is not finite at iteration {iteration}: there is no prediction");
         return Err(Failure::failed(format!("{}: {why}", arguments.graph.display())));
     }

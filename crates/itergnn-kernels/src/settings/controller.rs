@@ -296,8 +296,9 @@ impl ControllerConfig {
         };
         // The node readout keeps one row per node, where a graph's confidence needs one.
         let pools = |scope: Scope, pooling: ReadoutKind| {
-            let apart = scope == Scope::Graph && pooling == ReadoutKind::Node;
-            apart.then(|| ("pooling", "`node` does not pool; one confidence per graph needs a pooled state".to_owned()))
+            let apart = scope == Scope::Graph && !pooling.pools();
+            let problem = || format!("`{pooling}` does not pool; one confidence per graph needs a pooled state");
+            apart.then(|| ("pooling", problem()))
         };
         match self {
             Self::Stack(config) => positive("layers", config.layers),

@@ -13,7 +13,7 @@ pub use controller::{
     ActConfig, ControllerConfig, IterConfig, Mode, SAFETY_CAP, Scope, SharedConfig, StackConfig, TRAINING_CAP,
 };
 pub use layer::{Aggregation, EdgeOrder, Isolated, LayerConfig, LayerKind, Update};
-pub use readout::ReadoutKind;
+pub use readout::{Level, ReadoutKind};
 
 /// Reads a setting by name; the error lists the names there are.
 ///

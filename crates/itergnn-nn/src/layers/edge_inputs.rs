@@ -26,7 +26,7 @@ pub(super) fn node_vectors(input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
 }
 
 /// `[v_s ; v_r ; e]`, or the order asked for: `[edges, 2 node width + edge width]`.
-pub(super) fn both_ends(graph: &GraphTensors, nodes: &Tensor<2>, order: EdgeOrder) -> Tensor<2> {
+pub(crate) fn both_ends(graph: &GraphTensors, nodes: &Tensor<2>, order: EdgeOrder) -> Tensor<2> {
     let (senders, receivers) = (graph.at_senders(nodes.clone()), graph.at_receivers(nodes.clone()));
     let ends = match order {
         EdgeOrder::SenderFirst => [senders, receivers],

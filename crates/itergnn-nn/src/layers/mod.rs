@@ -36,6 +36,7 @@ pub use itergnn_kernels::settings::{Aggregation, EdgeOrder, Isolated, LayerConfi
 
 pub use aggregator::Aggregator;
 pub use batch_norm::RunningStatistics;
+pub(crate) use edge_inputs::both_ends;
 pub use gat::GatConv;
 pub use gcn::GcnConv;
 pub use gin::GinConv;

@@ -70,7 +70,7 @@ impl Predictor for ModelPredictor {
         }
         let tensors = GraphTensors::from_batch(&GraphBatch::new(graphs)?, &self.device);
         let prediction = self.model.predict_with(&tensors, options)?;
-        let overflows = prediction.overflows(tensors.node_segments().offsets());
+        let overflows = prediction.overflows();
         let by_node = prediction.values.len() == tensors.nodes() && prediction.values.len() != graphs.len();
         let flat = |rows: &[Vec<f64>]| rows.iter().flatten().map(|&value| value as f32).collect();
         let values = if by_node {
