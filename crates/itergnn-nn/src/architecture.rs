@@ -5,7 +5,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::aligned::Refit;
-use crate::aligned::max_plus::{MaxPlusConfig, MaxPlusModel};
+use crate::aligned::max_plus::{AllLengths, FixedEnd, MaxPlusConfig, MaxPlusModel};
 use crate::aligned::one_tree::{OneTreeConfig, OneTreeModel};
 use crate::aligned::waves::{WaveConfig, WaveModel};
 use crate::config::GraphModelConfig;
@@ -105,6 +105,11 @@ pub trait Architecture: Sized {
     fn finish(self, _graph: &GraphTensors, _targets: &[f64]) -> Result<(Self, Option<Refit>), Error> {
         Ok((self, None))
     }
+
+    /// Predictions for one graph with every node in turn as the other end of a path, where one pass gives exactly these; else `None`.
+    fn lengths_to_all(&self, _graph: &GraphTensors, _fixed: FixedEnd) -> Option<AllLengths> {
+        None
+    }
 }
 
 /// Declares the architectures and passes every call on to the one at hand.
@@ -160,6 +165,12 @@ macro_rules! architectures {
             pub(crate) fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
                 match self {
                     $(Self::$name(model) => Architecture::forward(model, graph, options),)*
+                }
+            }
+
+            pub(crate) fn lengths_to_all(&self, graph: &GraphTensors, fixed: FixedEnd) -> Option<AllLengths> {
+                match self {
+                    $(Self::$name(model) => Architecture::lengths_to_all(model, graph, fixed),)*
                 }
             }
 

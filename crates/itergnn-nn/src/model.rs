@@ -4,6 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use crate::aligned::Refit;
+use crate::aligned::max_plus::{AllLengths, FixedEnd};
 use crate::architecture::{GnnConfig, Network, Recipe};
 use crate::controllers::{ControllerOutput, RunOptions, Trace};
 use crate::fused::Fault;
@@ -125,6 +126,18 @@ impl GnnModel {
         let graph = self.checked(graph)?;
         let (network, refit) = self.network.finish(&graph, targets)?;
         Ok((Self { network, config: self.config }, refit))
+    }
+
+    /// Predictions for one graph with every node in turn as the other end of a path, in one pass; `None` for models and graphs where one pass does not give exactly
+    /// what predicting each pair would.
+    ///
+    /// The node attributes of the graph end in marks (source, target, other), of which only the size is read. Max-plus models can: their state is the distance from the
+    /// fixed end.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the attributes do not have the widths of the configuration.
+    pub fn lengths_to_all(&self, graph: &GraphTensors, fixed: FixedEnd) -> Result<Option<AllLengths>, Error> {
+        Ok(self.network.lengths_to_all(&self.checked(graph)?, fixed))
     }
 
     /// Runs a grid model on images.

@@ -196,6 +196,27 @@ impl Ground {
         rows.zip(owner).map(|(row, graph)| of(gate, row, self.scales[graph as usize])).collect()
     }
 
+    /// Gives every node the same class.
+    pub(super) fn mark_all(&mut self, class: u32) {
+        self.classes.fill(class);
+    }
+
+    /// Gives a node a class.
+    pub(super) fn mark(&mut self, node: usize, class: u32) {
+        self.classes[node] = class;
+    }
+
+    /// The states of a graph before the first step.
+    pub(super) fn start(&self, rule: &Rule, graph: usize, nodes: Range<usize>) -> Vec<f64> {
+        let (width, scale) = (rule.channels, self.scales[graph]);
+        let mut state = Vec::with_capacity(nodes.len() * width);
+        for node in nodes {
+            let class = self.classes[node] as usize;
+            state.extend(rule.start[class * width..(class + 1) * width].iter().map(|entry| scale * entry));
+        }
+        state
+    }
+
     fn toll(&self, node: usize) -> f64 {
         self.tolls.get(node).copied().unwrap_or(0.0)
     }
@@ -206,11 +227,7 @@ impl Ground {
     /// that of the waves, not of steps times edges. The largest features never fall either and are updated from the nodes that changed.
     pub(super) fn run(&self, rule: &Rule, graph: usize, nodes: Range<usize>, options: &RunOptions) -> Ended {
         let (width, first, scale) = (rule.channels, nodes.start, self.scales[graph]);
-        let mut state: Vec<f64> = Vec::with_capacity(nodes.len() * width);
-        for node in nodes.clone() {
-            let class = self.classes[node] as usize;
-            state.extend(rule.start[class * width..(class + 1) * width].iter().map(|entry| scale * entry));
-        }
+        let mut state = self.start(rule, graph, nodes.clone());
         let heads: Vec<&[f64]> = rule.confidence_read.chunks_exact(width.max(1)).collect();
         let mut features: Vec<f64> = heads.iter().map(|head| largest(head, &state)).collect();
         // Weights that are not negative settle after at most as many steps as there are nodes; the rest is left to the cap for safety.
@@ -261,7 +278,7 @@ fn repetitions(confidence: f64, left: f64) -> usize {
 }
 
 /// The nodes that changed, and what they send.
-struct Waves {
+pub(super) struct Waves {
     changed: Vec<u32>,
     next: Vec<u32>,
     is_next: Vec<bool>,
@@ -270,12 +287,17 @@ struct Waves {
 
 impl Waves {
     /// Before the first step every node has something to say.
-    fn new(nodes: usize) -> Self {
+    pub(super) fn new(nodes: usize) -> Self {
         Self { changed: (0..nodes as u32).collect(), next: Vec::new(), is_next: vec![false; nodes], rows: Vec::new() }
     }
 
+    /// Whether the last step changed nothing.
+    pub(super) fn is_at_rest(&self) -> bool {
+        self.changed.is_empty()
+    }
+
     /// One step for all nodes at once; returns the largest change of a value.
-    fn step(&mut self, rule: &Rule, ground: &Ground, first: usize, state: &mut [f64]) -> f64 {
+    pub(super) fn step(&mut self, rule: &Rule, ground: &Ground, first: usize, state: &mut [f64]) -> f64 {
         let width = rule.channels;
         self.rows.clear();
         // What is sent is the state before the step, whatever arrives meanwhile.

@@ -16,11 +16,13 @@
 //! | `gate` | what it costs to pass a node, from its continuous attributes |
 //! | `training` | the forward pass as tensor operations |
 //! | `rule` | the numbers of a trained model, on the host |
+//! | `all_ends` | lengths between one node and all others in one pass |
 //! | `inference` | one graph at a time, only where something changes |
 //! | `refit` | what follows training: terms that do nothing are removed, the head is fitted |
 //! | `threshold` | where a gate closes |
 //! | `snap` | slopes near whole numbers become whole |
 
+mod all_ends;
 mod config;
 mod gate;
 mod inference;
@@ -31,5 +33,6 @@ mod snap;
 mod threshold;
 mod training;
 
+pub use all_ends::{AllLengths, FixedEnd};
 pub use config::MaxPlusConfig;
 pub use model::MaxPlusModel;

@@ -4,6 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::MaxPlusConfig;
+use super::all_ends::{AllLengths, FixedEnd, lengths_to_all};
 use super::gate::Gate;
 use super::inference::infer;
 use super::rule::Rule;
@@ -187,6 +188,10 @@ impl Architecture for MaxPlusModel {
     fn finish(self, graph: &GraphTensors, targets: &[f64]) -> Result<(Self, Option<Refit>), Error> {
         let (model, refit) = self.refitted(graph, targets)?;
         Ok((model, Some(refit)))
+    }
+
+    fn lengths_to_all(&self, graph: &GraphTensors, fixed: FixedEnd) -> Option<AllLengths> {
+        lengths_to_all(self, graph, fixed)
     }
 }
 

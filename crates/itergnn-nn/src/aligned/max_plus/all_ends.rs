@@ -1,0 +1,216 @@
+//! Lengths between one node and all others in one pass.
+
+use super::MaxPlusModel;
+use super::inference::{Ground, Waves};
+use super::model::ABSENT;
+use super::rule::Rule;
+use crate::{GraphTensors, ReadoutKind};
+
+/// The end of a path that stays where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FixedEnd {
+    /// Paths from this node to every node.
+    Source(usize),
+    /// Paths from every node to this one.
+    Target(usize),
+}
+
+/// What a model predicts for every node as the other end of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AllLengths {
+    /// One prediction per node; 0 for the fixed end itself.
+    pub values: Vec<f64>,
+    /// Steps until nothing changed.
+    pub iterations: usize,
+}
+
+/// Classes of nodes, by the place of their mark.
+const SOURCE: usize = 0;
+const TARGET: usize = 1;
+const OTHER: u32 = 2;
+
+/// Slopes that differ by less than this share are equal: they are sums of a few products of f32 numbers.
+const EQUAL: f64 = 1e-12;
+
+/// What the model predicts for every node in turn as the other end, from the waves of the fixed end alone; `None` where that is not what it predicts.
+///
+/// With waves of the source (`a` per unit of distance, over all channels a head reads) and of the target (`b`), a head is
+/// ```text
+/// max over v of  -a d(s, v) - b d(v, t)  =  -min(a, b) d(s, t)
+/// ```
+/// once the waves have settled: by the triangle inequality the largest is at the end with the steeper wave, where the other one is the distance. A model that stops
+/// as soon as the waves meet has seen enough for that if `a = b` and the first path is the shortest: on trees, and where all weights are equal.
+///
+/// The graph is one graph whose node attributes end in marks (source, target, other); only their size is read.
+pub(super) fn lengths_to_all(model: &MaxPlusModel, graph: &GraphTensors, fixed: FixedEnd) -> Option<AllLengths> {
+    let rule = Rule::read(model);
+    let (node, class) = match fixed {
+        FixedEnd::Source(node) => (node, SOURCE),
+        FixedEnd::Target(node) => (node, TARGET),
+    };
+    let is_one_number = rule.outputs == 1 && rule.classes == 3 && rule.readout == ReadoutKind::Max;
+    if !is_one_number || !rule.hard || graph.graphs() != 1 || node >= graph.nodes() {
+        return None;
+    }
+    let ways = Ways::of(graph);
+    let heads = (0..rule.head.len()).map(|head| Slopes::of(&rule, head, class, ways.symmetric));
+    let heads: Vec<Slopes> = heads.collect::<Option<_>>()?;
+    let meets = rule.stops_when_waves_meet() && ways.first_is_shortest && heads.iter().all(Slopes::are_equal);
+    if !ways.not_negative || !(rule.waits_for_rest() || meets) {
+        return None;
+    }
+    let (state, iterations) = settled(&rule, graph, node, class);
+    let lengths = |state: &[f64]| -> f64 { heads.iter().zip(&rule.head).map(|(head, w)| w * head.read(state)).sum() };
+    let values = state.chunks_exact(rule.channels.max(1)).map(lengths).collect();
+    Some(AllLengths { values, iterations })
+}
+
+/// The waves of one end at rest, `[nodes, channels]`, and the steps they took.
+fn settled(rule: &Rule, graph: &GraphTensors, node: usize, class: usize) -> (Vec<f64>, usize) {
+    let mut ground = Ground::new(rule, graph);
+    ground.mark_all(OTHER);
+    ground.mark(node, class as u32);
+    let mut state = ground.start(rule, 0, 0..graph.nodes());
+    let mut waves = Waves::new(graph.nodes());
+    let mut steps = 0;
+    while !waves.is_at_rest() && steps <= graph.nodes() {
+        waves.step(rule, &ground, 0, &mut state);
+        steps += 1;
+    }
+    (state, steps)
+}
+
+/// What a head reads, seen from the fixed end.
+struct Slopes {
+    /// Channels from the fixed end, with their weights.
+    fixed: Vec<(usize, f64)>,
+    /// What a unit of distance takes from the head by waves of the fixed and of the other end.
+    slopes: [f64; 2],
+    /// A channel from the fixed end that tells the distance, and what it loses per unit.
+    ruler: Option<(usize, f64)>,
+    /// What the head is where no way leads.
+    nowhere: f64,
+}
+
+impl Slopes {
+    /// `None` if the head reads more than distances from source and target, or a channel that travels the wrong way in a directed graph.
+    fn of(rule: &Rule, head: usize, class: usize, symmetric: bool) -> Option<Self> {
+        let mut found = Self { fixed: Vec::new(), slopes: [0.0; 2], ruler: None, nowhere: 0.0 };
+        let row = &rule.read[head * rule.channels..(head + 1) * rule.channels];
+        for (channel, &weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            let starts: Vec<bool> = (0..3).map(|class| rule.start[class * rule.channels + channel] == 0.0).collect();
+            let from = match starts[..] {
+                [true, false, false] => SOURCE,
+                [false, true, false] => TARGET,
+                _ => return None,
+            };
+            // Distances from the source travel along the edges, those to the target against them.
+            if !symmetric && (channel < rule.first_against) != (from == SOURCE) {
+                return None;
+            }
+            let slope = -rule.rates[channel];
+            found.slopes[usize::from(from != class)] += weight * slope;
+            if from == class {
+                found.fixed.push((channel, weight));
+                found.ruler = found.ruler.or((slope > 0.0).then_some((channel, slope)));
+            } else {
+                found.nowhere += weight * ABSENT;
+            }
+        }
+        Some(found)
+    }
+
+    fn are_equal(&self) -> bool {
+        let [fixed, other] = self.slopes;
+        (fixed - other).abs() <= EQUAL * fixed.max(other)
+    }
+
+    /// The head for a node as the other end, from the waves that reached it.
+    fn read(&self, state: &[f64]) -> f64 {
+        let [fixed, other] = self.slopes;
+        match self.ruler {
+            // At the fixed end, where the other wave arrives with the distance.
+            Some((channel, slope)) if fixed > other => {
+                if state[channel] <= ABSENT / 2.0 {
+                    self.nowhere
+                } else {
+                    other * state[channel] / slope
+                }
+            }
+            // At the other end itself.
+            _ => self.fixed.iter().map(|&(channel, weight)| weight * state[channel]).sum(),
+        }
+    }
+}
+
+impl Rule {
+    /// Whether the model takes steps as long as anything changes, whatever the features, which are at most 0.
+    fn waits_for_rest(&self) -> bool {
+        let most_sure_while_changing = self.confidence(&vec![0.0; self.confidence_weight.len()], 1.0, true);
+        self.changed != 0.0 && most_sure_while_changing == 0.0
+    }
+
+    /// Whether no step ends the model before some node was reached from both ends.
+    fn stops_when_waves_meet(&self) -> bool {
+        let starts_at = |channel: usize, class: usize| self.start[class * self.channels + channel] == 0.0;
+        let only_at = |channel: usize, class: usize| (0..3).all(|other| starts_at(channel, other) == (other == class));
+        let rows = self.confidence_read.chunks_exact(self.channels.max(1)).zip(&self.confidence_weight);
+        rows.filter(|(_, weight)| **weight > 0.0).any(|(row, _)| {
+            let reads =
+                |class| row.iter().enumerate().any(|(channel, &weight)| weight > 0.0 && only_at(channel, class));
+            reads(SOURCE) && reads(TARGET)
+        })
+    }
+}
+
+/// What is known about the ways of a graph.
+struct Ways {
+    /// Every edge has its opposite with the same weight.
+    symmetric: bool,
+    not_negative: bool,
+    /// The path with the fewest edges is the shortest: the graph has no cycles, or all weights are equal.
+    first_is_shortest: bool,
+}
+
+impl Ways {
+    fn of(graph: &GraphTensors) -> Self {
+        let attributes = graph.edge_attributes();
+        let width = attributes.dims()[1].max(1);
+        let numbers: Vec<f64> = attributes.detach().try_into_vec_as().expect("the device gives its tensors back");
+        let weights: Vec<f64> = numbers.into_iter().step_by(width).collect();
+        let (senders, receivers) = (graph.structure().senders(), graph.incoming().ids());
+        let mut along: Vec<(u32, u32, f64)> =
+            senders.iter().zip(receivers).zip(&weights).map(|((&from, to), &weight)| (from, to, weight)).collect();
+        let mut against: Vec<(u32, u32, f64)> = along.iter().map(|&(from, to, weight)| (to, from, weight)).collect();
+        let order = |left: &(u32, u32, f64), right: &(u32, u32, f64)| {
+            (left.0, left.1).cmp(&(right.0, right.1)).then(left.2.total_cmp(&right.2))
+        };
+        along.sort_by(order);
+        against.sort_by(order);
+        let symmetric = along == against;
+        let equal = weights.windows(2).all(|pair| pair[0] == pair[1]);
+        Self {
+            symmetric,
+            not_negative: weights.iter().all(|&weight| weight >= 0.0),
+            first_is_shortest: symmetric && (equal || is_forest(graph.nodes(), &along)),
+        }
+    }
+}
+
+/// Whether a symmetric graph has no cycles: then every edge joins two parts that were apart.
+fn is_forest(nodes: usize, edges: &[(u32, u32, f64)]) -> bool {
+    let mut parent: Vec<u32> = (0..nodes as u32).collect();
+    let mut root = |mut node: u32, new: Option<u32>| {
+        while parent[node as usize] != node {
+            parent[node as usize] = parent[parent[node as usize] as usize];
+            node = parent[node as usize];
+        }
+        parent[node as usize] = new.unwrap_or(node);
+        node
+    };
+    edges.iter().filter(|(from, to, _)| from <= to).all(|&(from, to, _)| {
+        let (part, other) = (root(from, None), root(to, None));
+        root(part, Some(other));
+        part != other
+    })
+}

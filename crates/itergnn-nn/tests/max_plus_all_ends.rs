@@ -1,0 +1,107 @@
+//! Lengths between one node and all others in one pass are those of one prediction per pair.
+
+#![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
+
+mod fixtures;
+
+use std::path::Path;
+
+use fixtures::device;
+use itergnn_graph::{Attributes, Graph, generators, rng};
+use itergnn_nn::aligned::max_plus::FixedEnd;
+use itergnn_nn::{GnnModel, GraphTensors, store};
+use rand::RngExt;
+
+/// Sums along a path are taken in another order, in double precision.
+const ROUNDING: f64 = 1e-9;
+
+/// Predictions beyond this say that there is no way.
+const NO_WAY: f64 = 1e20;
+
+fn committed(name: &str) -> GnnModel {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(format!("{name}.safetensors"));
+    store::load(file, &device()).unwrap().0
+}
+
+/// The graph with a source and a target marked, before them `heights` where the model has a gate.
+fn marked(graph: &Graph, heights: &[f32], ends: (usize, usize), scale: f32) -> GraphTensors {
+    let width = 3 + usize::from(!heights.is_empty());
+    let mut attributes = Vec::new();
+    for node in 0..graph.nodes() {
+        attributes.extend(heights.get(node));
+        let class = if node == ends.0 { 0 } else { 1 + usize::from(node != ends.1) };
+        attributes.extend((0..3).map(|place| scale * f32::from(u8::from(place == class))));
+    }
+    let graph = graph.clone().with_node_attributes(Attributes::new(width, attributes)).unwrap();
+    GraphTensors::from_graph(&graph, &device())
+}
+
+/// Compares one pass with a prediction for every pair; `fixed` is the end that stays.
+fn agrees(model: &GnnModel, graph: &Graph, heights: &[f32], fixed: usize, scale: f32) {
+    let nodes = graph.nodes();
+    for (end, is_source) in [(FixedEnd::Source(fixed), true), (FixedEnd::Target(fixed), false)] {
+        let any = marked(graph, heights, (fixed, (fixed + 1) % nodes), scale);
+        let all = model.lengths_to_all(&any, end).unwrap().expect("one pass is enough here");
+        assert_eq!((all.values.len(), all.values[fixed]), (nodes, 0.0));
+        for other in (0..nodes).filter(|&other| other != fixed) {
+            let ends = if is_source { (fixed, other) } else { (other, fixed) };
+            let expected = model.predict(&marked(graph, heights, ends, scale)).unwrap().values[0][0];
+            let found = all.values[other];
+            let same = (found - expected).abs() <= ROUNDING * expected.abs();
+            assert!(same || (found > NO_WAY && expected > NO_WAY), "{end:?}, {other}: {found} instead of {expected}");
+        }
+    }
+}
+
+fn weighted(graph: Graph, seed: u64, symmetric: bool) -> Graph {
+    let mut generator = rng::seeded(seed);
+    let table: Vec<f32> = (0..graph.nodes() * graph.nodes()).map(|_| 0.5 + generator.random::<f32>()).collect();
+    let (nodes, senders, receivers) = (graph.nodes(), graph.senders().to_vec(), graph.receivers().to_vec());
+    let weight = |(&from, &to): (&u32, &u32)| {
+        let (from, to) = if symmetric { (from.min(to), from.max(to)) } else { (from, to) };
+        table[from as usize * nodes + to as usize]
+    };
+    let weights = senders.iter().zip(&receivers).map(weight).collect();
+    graph.with_edge_attributes(Attributes::new(1, weights)).unwrap()
+}
+
+fn unweighted(graph: Graph) -> Graph {
+    let weights = vec![1.0; graph.edges()];
+    graph.with_edge_attributes(Attributes::new(1, weights)).unwrap()
+}
+
+#[test]
+fn on_trees_and_unweighted_graphs_with_a_stop_when_waves_meet() {
+    let model = committed("shortest-path-lobster");
+    let lobster = generators::lobster(20, 0.2, 0.2, &mut rng::seeded(1)).unwrap();
+    agrees(&model, &unweighted(lobster.clone()), &[], 3, 1.0);
+    agrees(&model, &weighted(lobster, 2, true), &[], 5, 1.0);
+    let grid = generators::grid(5, 4).unwrap();
+    agrees(&model, &unweighted(grid.clone()), &[], 7, 3.0);
+    // On a weighted graph with cycles it predicts the first path, which one pass does not know.
+    let any = marked(&weighted(grid, 3, true), &[], (0, 1), 1.0);
+    assert_eq!(model.lengths_to_all(&any, FixedEnd::Source(0)).unwrap(), None);
+}
+
+#[test]
+fn on_weighted_graphs_with_a_stop_when_nothing_changes() {
+    let grid = weighted(generators::grid(5, 4).unwrap(), 4, true);
+    agrees(&committed("shortest-path-planar-weighted"), &grid, &[], 6, 1.0);
+    agrees(&committed("shortest-path-er-weighted"), &grid, &[], 6, 2.0);
+    let edges = [[0, 1], [1, 2], [2, 3], [3, 1], [0, 4], [4, 3], [5, 0]];
+    let directed = weighted(Graph::new(6, &edges).unwrap(), 5, false);
+    agrees(&committed("shortest-path-er-weighted"), &directed, &[], 0, 1.0);
+    agrees(&committed("shortest-path-er-weighted"), &directed, &[], 3, 1.0);
+    // Its waves go the wrong way on directed graphs.
+    let any = marked(&directed, &[], (0, 1), 1.0);
+    assert_eq!(committed("shortest-path-planar-weighted").lengths_to_all(&any, FixedEnd::Target(3)).unwrap(), None);
+}
+
+#[test]
+fn among_obstacles() {
+    let grid = unweighted(generators::grid(5, 5).unwrap());
+    let mut generator = rng::seeded(6);
+    let heights: Vec<f32> = (0..25).map(|_| generator.random()).collect();
+    let open = heights.iter().position(|&height| height < 0.8).unwrap();
+    agrees(&committed("navigation"), &grid, &heights, open, 1.0);
+}
