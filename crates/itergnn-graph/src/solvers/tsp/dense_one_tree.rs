@@ -3,18 +3,15 @@
 use super::DistanceMatrix;
 use super::ascent::Relaxation;
 use super::candidate_graph::{CandidateGraph, Edge};
+use super::priced_tree::PricedTree;
 
-/// Finds minimum 1-trees of the complete graph by Prim's algorithm, in `O(n^2)` each.
+/// Finds minimum 1-trees of the complete graph, in `O(n^2)` each.
 pub(super) struct DenseOneTree<'m> {
     matrix: &'m DistanceMatrix,
     /// Bound units per unit of distance.
     precision: i64,
     special: u32,
-    degree: Vec<i32>,
-    /// Cities in the order they joined the tree, with the city each joined at.
-    joined: Vec<(u32, u32)>,
-    /// Cities not yet in the tree: reduced cost and place of the cheapest edge into it.
-    waiting: Vec<(i64, u32, u32)>,
+    tree: PricedTree<i64>,
 }
 
 impl<'m> DenseOneTree<'m> {
@@ -33,8 +30,7 @@ impl<'m> DenseOneTree<'m> {
         };
         let special =
             (0..cities).max_by_key(|&city| (second_nearest(city), std::cmp::Reverse(city))).unwrap_or(0) as u32;
-        let (joined, waiting) = (Vec::with_capacity(cities), Vec::with_capacity(cities));
-        Self { matrix, precision, special, degree: vec![0; cities], joined, waiting }
+        Self { matrix, precision, special, tree: PricedTree::new(cities) }
     }
 
     /// Keeps the edges that a shorter tour might use, given the best multipliers and their bound.
@@ -45,24 +41,24 @@ impl<'m> DenseOneTree<'m> {
         let bound = self.evaluate(multipliers);
         let cities = self.matrix.cities();
         let mut edges = Vec::new();
-        let priced = |u: u32, v: u32| {
-            self.matrix.step(u, v) * self.precision + multipliers[u as usize] + multipliers[v as usize]
-        };
+        let priced = |u: u32, v: u32| self.priced(multipliers, u, v);
         let mut keep = |u: u32, v: u32| {
             edges.push(Edge { ends: [u.min(v), u.max(v)], cost: self.matrix.step(u, v) * self.precision });
         };
         // For each city in the order of joining, the dearest edge on the path to every city that joined before.
+        let spanning = &self.tree.edges()[..cities - 2];
+        let joined: Vec<u32> = [spanning[0][0]].into_iter().chain(spanning.iter().map(|&[_, city]| city)).collect();
         let mut place = vec![0; cities];
-        for (index, &(city, _)) in self.joined.iter().enumerate() {
+        for (index, &city) in joined.iter().enumerate() {
             place[city as usize] = index;
         }
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); cities];
-        for &(city, at) in self.joined.iter().skip(1) {
+        for &[at, city] in spanning {
             children[at as usize].push(city);
             children[city as usize].push(at);
         }
         let mut visits: Vec<(u32, u32, i64)> = Vec::new();
-        for &(from, _) in &self.joined {
+        for &from in &joined {
             visits.push((from, from, i64::MIN));
             while let Some((city, came_from, dearest)) = visits.pop() {
                 // Each pair once: from the city that joined later.
@@ -87,59 +83,24 @@ impl<'m> DenseOneTree<'m> {
         }
         CandidateGraph::new(cities, self.special, edges)
     }
+
+    fn priced(&self, multipliers: &[i64], u: u32, v: u32) -> i64 {
+        self.matrix.step(u, v) * self.precision + multipliers[u as usize] + multipliers[v as usize]
+    }
 }
 
 impl Relaxation for DenseOneTree<'_> {
     fn evaluate(&mut self, multipliers: &[i64]) -> i64 {
-        let cities = self.matrix.cities() as u32;
-        let special = self.special;
-        self.degree.fill(0);
-        self.joined.clear();
-        self.waiting.clear();
-        let start = if special == 0 { 1 } else { 0 };
-        self.waiting
-            .extend((0..cities).filter(|&city| city != special && city != start).map(|city| (i64::MAX, city, 0)));
-        self.joined.push((start, start));
-        let mut total = -2 * multipliers.iter().sum::<i64>();
-        let mut latest = start;
-        while !self.waiting.is_empty() {
-            let row = self.matrix.row(latest as usize);
-            let shift = multipliers[latest as usize];
-            let (mut nearest, mut nearest_cost) = (0, i64::MAX);
-            for (index, (cost, city, at)) in self.waiting.iter_mut().enumerate() {
-                let through = row[*city as usize] * self.precision + multipliers[*city as usize] + shift;
-                if through < *cost {
-                    (*cost, *at) = (through, latest);
-                }
-                if *cost < nearest_cost {
-                    (nearest, nearest_cost) = (index, *cost);
-                }
-            }
-            let (cost, city, at) = self.waiting.swap_remove(nearest);
-            total += cost;
-            self.degree[city as usize] += 1;
-            self.degree[at as usize] += 1;
-            self.joined.push((city, at));
-            latest = city;
-        }
-        let (mut first, mut second) = ((i64::MAX, 0), (i64::MAX, 0));
-        for city in (0..cities).filter(|&city| city != special) {
-            let cost = self.matrix.step(special, city) * self.precision + multipliers[city as usize];
-            if (cost, city) < first {
-                (first, second) = ((cost, city), first);
-            } else if (cost, city) < second {
-                second = (cost, city);
-            }
-        }
-        for (cost, city) in [first, second] {
-            total += cost + multipliers[special as usize];
-            self.degree[city as usize] += 1;
-            self.degree[special as usize] += 1;
-        }
-        total
+        let (matrix, precision) = (self.matrix, self.precision);
+        self.tree.find_around(self.special, |from| {
+            let (row, shift) = (matrix.row(from as usize), multipliers[from as usize]);
+            move |to| row[to as usize] * precision + multipliers[to as usize] + shift
+        });
+        let edges: i64 = self.tree.edges().iter().map(|&[u, v]| self.priced(multipliers, u, v)).sum();
+        edges - 2 * multipliers.iter().sum::<i64>()
     }
 
     fn degree(&self) -> &[i32] {
-        &self.degree
+        self.tree.degrees()
     }
 }

@@ -14,7 +14,7 @@
 //! | file | concept |
 //! |---|---|
 //! | `construction`, `descent`, `array_tour`, `local_search` | the tour from above |
-//! | `one_tree`, `dense_one_tree`, `ascent` | the bound from below |
+//! | `priced_tree`, `one_tree`, `dense_one_tree`, `ascent` | the bound from below |
 //! | `coincident`, `candidate_graph`, `reduction`, `propagation` | cities merged, edges ruled in and out |
 //! | `branch_and_bound`, `exact` | the proof |
 
@@ -32,6 +32,7 @@ mod error;
 mod exact;
 mod local_search;
 mod one_tree;
+mod priced_tree;
 mod propagation;
 mod reduction;
 mod solution;
@@ -41,4 +42,5 @@ pub use dynamic_program::{DYNAMIC_PROGRAM_LIMIT, held_karp_dp};
 pub use error::TspError;
 pub use exact::solve;
 pub use local_search::{LocalSearchOptions, Tour, local_search};
+pub use priced_tree::{Cost, PricedTree};
 pub use solution::{TspOptions, TspSolution};

@@ -1,8 +1,10 @@
 //! The steps of one graph.
 
+use itergnn_graph::solvers::tsp::PricedTree;
+
+use super::lengths::Lengths;
 use super::memory::{Memory, POWERS};
 use super::number::{Number, STEERING};
-use super::tree::{Lengths, OneTree};
 
 /// Probability below which a loop ends, as everywhere.
 pub(super) const EPSILON: f64 = 1e-7;
@@ -81,7 +83,7 @@ pub(super) fn ascend<N: Number>(lengths: &Lengths, steering: Steering, cap: usiz
     let nodes = lengths.nodes();
     let rates: Rates<N> = steering.rates();
     let (zero, one) = (N::constant(0.0), N::constant(1.0));
-    let (mut tree, mut memory) = (OneTree::new(nodes), Memory::new(nodes));
+    let (mut tree, mut memory) = (PricedTree::new(nodes), Memory::new(nodes));
     let mut prices = vec![zero; nodes];
     let mut plain = vec![0.0; nodes];
     let mut last: Vec<f64> = Vec::new();
@@ -90,9 +92,9 @@ pub(super) fn ascend<N: Number>(lengths: &Lengths, steering: Steering, cap: usiz
     let (mut steps, mut confidence, mut trace) = (0, 0.0, Vec::new());
     let mut logarithm = rates.start;
     while steps < cap.max(1) && left.value() > EPSILON {
-        tree.find(lengths, &plain);
-        let missing: Vec<f64> = tree.degrees.iter().map(|&degree| f64::from(degree) - 2.0).collect();
-        let total: f64 = tree.edges.iter().map(|&[from, to]| lengths.between(from, to)).sum();
+        lengths.find(&mut tree, &plain);
+        let missing: Vec<f64> = tree.degrees().iter().map(|&degree| f64::from(degree) - 2.0).collect();
+        let total: f64 = tree.edges().iter().map(|&[from, to]| lengths.between(from, to)).sum();
         let priced = prices.iter().zip(&missing).fold(N::constant(total), |sum, (&p, &d)| sum + p.times(d));
         if steps == 0 {
             scale = total / nodes.max(1) as f64;
@@ -104,7 +106,7 @@ pub(super) fn ascend<N: Number>(lengths: &Lengths, steering: Steering, cap: usiz
         if is_tour {
             memory = Memory::new(nodes);
         }
-        memory.add(lengths, &tree.edges, rates.memory);
+        memory.add(lengths, tree.edges(), rates.memory);
 
         steps += 1;
         let sure = if is_tour { one } else { (rates.stop - logarithm).times(GAIN).sigmoid() };

@@ -1,7 +1,7 @@
 //! How often each edge was in the tree lately.
 
+use super::lengths::Lengths;
 use super::number::Number;
-use super::tree::Lengths;
 
 /// Powers of the use that the remainder is made of; see [`Memory::indecision`].
 pub(super) const POWERS: usize = 3;

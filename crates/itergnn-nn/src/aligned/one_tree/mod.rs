@@ -14,16 +14,16 @@
 //! | `config` | the settings |
 //! | `model` | parameters, and the forward pass with its derivatives |
 //! | `ascent` | the steps of one graph |
-//! | `tree` | cheapest 1-trees |
+//! | `lengths` | the lengths of a graph; its cheapest 1-trees are [`PricedTree`](itergnn_graph::solvers::tsp::PricedTree) |
 //! | `memory` | how often each edge was used lately |
 //! | `number` | numbers that carry their derivatives |
 
 mod ascent;
 mod config;
+mod lengths;
 mod memory;
 mod model;
 mod number;
-mod tree;
 
 pub use config::OneTreeConfig;
 pub use model::OneTreeModel;

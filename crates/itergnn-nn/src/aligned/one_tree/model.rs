@@ -5,9 +5,9 @@ use burn::tensor::{Device, Tensor, TensorData};
 
 use super::OneTreeConfig;
 use super::ascent::{AscentStep, Ended, FEATURES, Steering, ascend};
+use super::lengths::Lengths;
 use super::memory::POWERS;
 use super::number::{Dual, Number, STEERING};
-use super::tree::Lengths;
 use crate::architecture::{Architecture, Settings};
 use crate::controllers::{ControllerOutput, GraphStep, Mode, RunOptions, SAFETY_CAP, Scope, Trace};
 use crate::fused::EngineUse;
