@@ -29,6 +29,10 @@ impl Predictor for Exact {
         Ok(predicted)
     }
 
+    fn architecture(&self) -> String {
+        "the exact answer".to_owned()
+    }
+
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
         (nodes + edges) as u64
     }

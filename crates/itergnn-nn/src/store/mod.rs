@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `format_version` | a whole number; a file with a newer one is refused |
 //! | `config` | the model's [`GnnConfig`](crate::GnnConfig) |
-//! | `card` | the [`ModelCard`]: name, task, seed, training record |
+//! | `card` | the [`ModelCard`]: name, task, architecture in one line, seed, training record |
 //!
 //! Writing is atomic: the file appears under its name complete or not at all. Reading trusts nothing: sizes are checked before memory is asked for,
 //! and every tensor must be there, have its shape and hold finite numbers.

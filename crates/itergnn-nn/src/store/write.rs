@@ -54,11 +54,12 @@ fn temporary_beside(path: &Path) -> PathBuf {
 /// # Errors
 /// [`StoreError::NotFinite`] names the tensor: such a file could not be read back.
 pub fn to_bytes(model: &GnnModel, card: &ModelCard) -> Result<Vec<u8>, StoreError> {
-    let description = serde_json::json!({
+    let mut description = serde_json::json!({
         "format_version": FORMAT_VERSION,
         "config": model.config(),
         "card": card,
     });
+    description["card"]["architecture"] = model.config().architecture_line().into();
     let metadata = HashMap::from([(METADATA_KEY.to_owned(), description.to_string())]);
     let mut views = Vec::new();
     for (name, tensor) in named_tensors(model) {

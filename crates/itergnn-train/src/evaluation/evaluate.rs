@@ -84,6 +84,7 @@ pub fn evaluate(
     }
     let size = task_sizes(spec).map(|size| size.to_string());
     let mut report = EvalReport::new(spec, size, seed, records, &diameters, start.elapsed().as_secs_f64());
+    report.architecture = Some(predictor.architecture());
     if !options.records {
         report.samples = Vec::new();
     }

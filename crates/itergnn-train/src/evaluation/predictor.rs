@@ -33,6 +33,9 @@ pub trait Predictor: Sync {
 
     /// Roughly how many bytes a graph needs while it is predicted.
     fn bytes(&self, nodes: usize, edges: usize) -> u64;
+
+    /// What predicts, in one line.
+    fn architecture(&self) -> String;
 }
 
 /// Predicts with a model, without keeping anything for gradients.
@@ -89,5 +92,9 @@ impl Predictor for ModelPredictor {
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
         self.model.config().settings().bytes(nodes, edges)
+    }
+
+    fn architecture(&self) -> String {
+        self.model.config().architecture_line()
     }
 }

@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 pub struct EvalReport {
     /// The task.
     pub task: Task,
+    /// What predicted, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<String>,
     /// The sizes, as they were asked for; `None` if the task's graphs are given.
     pub size: Option<String>,
     /// Number of samples.
@@ -139,6 +142,7 @@ impl EvalReport {
         let finite = |sample: &&SampleRecord| !sample.prediction.iter().all(|value| value.is_finite());
         Self {
             task: spec.task(),
+            architecture: None,
             size,
             count: samples.len() as u64,
             seed,
