@@ -1,20 +1,20 @@
-//! Where and how a command computes: device, engine, threads.
+//! Where and how a command computes: device, engine, threads, and for how long.
 
-use std::{fmt, str::FromStr};
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use itergnn::nn::{Device, Engine};
 
-use crate::failure::Failure;
+use crate::{failure::Failure, output};
 
 /// Where a command computes and with how many threads; results do not depend on the threads.
 #[derive(Debug, Args)]
 pub(crate) struct ComputeChoice {
-    /// cpu or cuda; this build computes on the CPU.
-    #[arg(long, default_value_t = DeviceName::Cpu, value_name = "cpu|cuda")]
+    /// This build computes on the CPU.
+    #[arg(long, default_value_t = DeviceName::Cpu, value_enum)]
     pub(crate) device: DeviceName,
     /// Threads to use; all cores unless told. Results do not depend on it.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,
 }
 
@@ -26,32 +26,19 @@ pub(crate) struct EngineChoice {
     pub(crate) engine: Engine,
 }
 
+/// How long a command may take.
+#[derive(Debug, Args)]
+pub(crate) struct TimeLimit {
+    /// Give up after this long, with exit code 1.
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) timeout: Option<Duration>,
+}
+
 /// A device by its name on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DeviceName {
     Cpu,
     Cuda,
-}
-
-impl fmt::Display for DeviceName {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Cpu => "cpu",
-            Self::Cuda => "cuda",
-        })
-    }
-}
-
-impl FromStr for DeviceName {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        match name {
-            "cpu" => Ok(Self::Cpu),
-            "cuda" => Ok(Self::Cuda),
-            _ => Err(format!("there is no device '{name}', only cpu and cuda")),
-        }
-    }
 }
 
 impl ComputeChoice {
@@ -60,13 +47,44 @@ impl ComputeChoice {
         if self.device == DeviceName::Cuda {
             return Err(Failure::bad_input("--device cuda: this build computes on the CPU only; leave the flag out"));
         }
-        if self.threads == Some(0) {
-            return Err(Failure::bad_input("--threads 0: at least one is needed"));
-        }
         if let Some(threads) = self.threads {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             pool.build_global().map_err(|error| Failure::failed(format!("--threads {threads}: {error}")))?;
         }
         Ok(Device::flex())
     }
+}
+
+impl TimeLimit {
+    /// Ends the program when the time is over, whatever it does then.
+    pub(crate) fn start(&self) {
+        let Some(limit) = self.timeout else { return };
+        std::thread::spawn(move || {
+            std::thread::sleep(limit);
+            let why = format!("gave up after {} s, as --timeout says", limit.as_secs_f64());
+            std::process::exit(i32::from(output::conclude(Err(Failure::failed(why)))));
+        });
+    }
+}
+
+/// The most threads that a command takes: more than cores only helps where threads wait, and thousands only wait for each other.
+fn most_threads() -> usize {
+    (8 * std::thread::available_parallelism().map_or(1, usize::from)).max(64)
+}
+
+/// A number of threads that can be started.
+pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
+    let threads: usize = text.parse().map_err(|_| "not a number of threads".to_owned())?;
+    match threads {
+        0 => Err("at least one is needed".to_owned()),
+        _ if threads > most_threads() => Err(format!("at most {} make sense on this machine", most_threads())),
+        _ => Ok(threads),
+    }
+}
+
+/// A positive time in seconds.
+pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    let duration = Duration::try_from_secs_f64(seconds).map_err(|_| "not a number of seconds above 0".to_owned())?;
+    if duration.is_zero() { Err("not a number of seconds above 0".to_owned()) } else { Ok(duration) }
 }

@@ -1,6 +1,6 @@
 //! How a command fails: one line on stderr and an exit code.
 
-use std::{fmt::Display, io, process::ExitCode};
+use std::{fmt::Display, io, path::Path};
 
 /// Why a command did not do what was asked.
 #[derive(Debug)]
@@ -32,16 +32,19 @@ impl Failure {
         }
     }
 
-    /// Tells the user and gives the exit code.
-    #[expect(clippy::print_stderr, reason = "this is where errors reach the user")]
-    pub(crate) fn report(self) -> ExitCode {
+    /// A failure to begin an output: the name is wrong, or nothing can be written there.
+    pub(crate) fn creating(path: &Path, error: &io::Error) -> Self {
+        Self::BadInput(format!("could not create {}: {error}", path.display()))
+    }
+
+    /// What the user is told, on one line, and the exit code; nothing where nothing went wrong.
+    pub(crate) fn told(&self) -> Option<(String, u8)> {
         let (message, code) = match self {
-            Self::BadInput(message) => (message, ExitCode::from(2)),
-            Self::Failed(message) => (message, ExitCode::from(1)),
-            Self::ReaderGone => return ExitCode::SUCCESS,
+            Self::BadInput(message) => (message, 2),
+            Self::Failed(message) => (message, 1),
+            Self::ReaderGone => return None,
         };
         // One line, whatever a library put into its message.
-        eprintln!("itergnn: {}", message.split_whitespace().collect::<Vec<_>>().join(" "));
-        code
+        Some((message.split_whitespace().collect::<Vec<_>>().join(" "), code))
     }
 }

@@ -1,10 +1,10 @@
 //! Pictures as maps: every pixel a cell, its brightness the height; and pictures of what was found.
 
-use std::{fmt::Write as _, fs::File, io::BufReader, io::Write as _, path::Path};
+use std::{fmt::Write as _, fs::File, io::BufReader, path::Path};
 
 use png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
 
-use crate::{failure::Failure, output::AtomicFile};
+use crate::{failure::Failure, output::Output};
 
 /// The largest side of a picture, as that of a navigation sample.
 const LARGEST: u32 = 4_096;
@@ -70,7 +70,7 @@ impl HeightMap {
             if has_alpha && pixel[channels - 1] < 1.0 {
                 let (row, column) = (place / width as usize, place % width as usize);
                 return Err(problem(format!(
-                    "the pixel in row {row}, column {column} is not opaque and has no height"
+                    "the pixel in column {column}, row {row} is not opaque and has no height"
                 )));
             }
             heights.push(brightness(&pixel[..channels - usize::from(has_alpha)]));
@@ -78,23 +78,23 @@ impl HeightMap {
         Ok(Self { rows: height as usize, columns: width as usize, heights })
     }
 
-    /// The cell of `ROW,COL`, both from 0 at the top left.
+    /// The cell of `COLUMN,ROW`, both from 0 at the top left, as on maps.
     pub(crate) fn find(&self, flag: &str, text: &str) -> Result<u32, Failure> {
-        let numbers = text.split_once(',').map(|(row, column)| (row.trim().parse(), column.trim().parse()));
-        let Some((Ok(row), Ok(column))) = numbers else {
-            return Err(Failure::bad_input(format!("{flag} {text}: not a cell; give ROW,COL, such as 0,12")));
+        let numbers = text.split_once(',').map(|(column, row)| (column.trim().parse(), row.trim().parse()));
+        let Some((Ok(column), Ok(row))) = numbers else {
+            return Err(Failure::bad_input(format!("{flag} {text}: not a cell; give COLUMN,ROW, such as 12,0")));
         };
-        let (row, column): (usize, usize) = (row, column);
+        let (column, row): (usize, usize) = (column, row);
         if row >= self.rows || column >= self.columns {
-            let size = format!("{} rows and {} columns, counted from 0", self.rows, self.columns);
+            let size = format!("{} columns and {} rows, counted from 0", self.columns, self.rows);
             return Err(Failure::bad_input(format!("{flag} {text}: the picture has {size}")));
         }
         Ok((row * self.columns + column) as u32)
     }
 
-    /// Row and column of a cell.
+    /// Column and row of a cell.
     pub(crate) fn place(&self, cell: u32) -> [usize; 2] {
-        [cell as usize / self.columns, cell as usize % self.columns]
+        [cell as usize % self.columns, cell as usize / self.columns]
     }
 
     /// Refuses names of pictures that cannot be drawn.
@@ -112,9 +112,7 @@ impl HeightMap {
     pub(crate) fn draw(&self, path: &Path, walked: &[u32]) -> Result<(), Failure> {
         self.check_picture(path)?;
         let bytes = if extension(path) == "svg" { self.svg(walked).into_bytes() } else { self.png(walked)? };
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(&bytes).map_err(|error| Failure::writing(path.display(), &error))?;
-        file.finish()
+        Output::write(path, &bytes)
     }
 
     fn png(&self, walked: &[u32]) -> Result<Vec<u8>, Failure> {
@@ -135,7 +133,7 @@ impl HeightMap {
         // A third of a cell, from centre to centre.
         let (inset, thickness) = (cell / 3, (cell - 2 * (cell / 3)).max(1));
         for pair in walked.windows(2) {
-            let ([row, column], [next_row, next_column]) = (self.place(pair[0]), self.place(pair[1]));
+            let ([column, row], [next_column, next_row]) = (self.place(pair[0]), self.place(pair[1]));
             let band =
                 |one: usize, other: usize| one.min(other) * cell + inset..one.max(other) * cell + inset + thickness;
             fill(band(row, next_row), band(column, next_column), PATH);
@@ -144,7 +142,7 @@ impl HeightMap {
         for (&end, colour) in
             walked.last().map(|end| (end, TARGET)).into_iter().chain(walked.first().map(|end| (end, SOURCE)))
         {
-            let [row, column] = self.place(end);
+            let [column, row] = self.place(end);
             let inside = |at: usize| at * cell + edge..(at + 1) * cell - edge;
             fill(inside(row), inside(column), colour);
         }
@@ -163,14 +161,14 @@ impl HeightMap {
             self.columns, self.rows
         );
         for (cell, height) in self.heights.iter().enumerate() {
-            let ([row, column], grey) = (self.place(cell as u32), (height * 255.0).round() as u8);
+            let ([column, row], grey) = (self.place(cell as u32), (height * 255.0).round() as u8);
             let _ = writeln!(
                 svg,
                 "<rect x=\"{column}\" y=\"{row}\" width=\"1\" height=\"1\" fill=\"#{grey:02x}{grey:02x}{grey:02x}\"/>"
             );
         }
         let centre = |&cell: &u32| {
-            let [row, column] = self.place(cell);
+            let [column, row] = self.place(cell);
             format!("{}.5 {}.5", column, row)
         };
         let points: Vec<String> = walked.iter().map(centre).collect();
@@ -185,7 +183,7 @@ impl HeightMap {
         }
         for (end, shade) in [(walked.last(), TARGET), (walked.first(), SOURCE)] {
             if let Some(&end) = end {
-                let [row, column] = self.place(end);
+                let [column, row] = self.place(end);
                 let _ = writeln!(
                     svg,
                     "<rect x=\"{column}.17\" y=\"{row}.17\" width=\".66\" height=\".66\" fill=\"{}\"/>",
@@ -267,10 +265,10 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_rows_and_columns() {
+    fn cells_are_columns_and_rows() {
         let map = HeightMap { rows: 2, columns: 3, heights: vec![0.0; 6] };
-        assert_eq!(map.find("--from", "1,2").unwrap(), 5);
-        for text in ["2,0", "0,3", "1", "a,b", "-1,0"] {
+        assert_eq!(map.find("--from", "2,1").unwrap(), 5);
+        for text in ["0,2", "3,0", "1", "a,b", "-1,0"] {
             assert!(map.find("--from", text).is_err(), "{text}");
         }
     }

@@ -1,23 +1,13 @@
 //! Graph classification with the real binary, on a small made-up set in the published layout.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+mod support;
+
+use std::{fs, path::Path};
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
-}
-
-fn json(folder: &Path, line: &[&str]) -> Value {
-    let output = itergnn(folder, line);
-    assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
+use support::{itergnn, json};
 
 /// Exit code and the only line on stderr.
 fn refusal(folder: &Path, line: &[&str]) -> (Option<i32>, String) {

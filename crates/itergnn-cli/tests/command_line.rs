@@ -1,49 +1,16 @@
 //! The real binary, in a temporary folder.
 
+mod support;
+
 use std::{
     fs,
     io::{Read, Write},
-    path::Path,
-    process::{Command, Output, Stdio},
+    process::Stdio,
 };
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
-}
-
-/// Runs, expects success, parses stdout as one JSON object.
-fn json(folder: &Path, line: &[&str]) -> Value {
-    let output = itergnn(folder, line);
-    assert!(output.status.success(), "{line:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{line:?}: {error}"))
-}
-
-/// Runs, expects this exit code and one line on stderr that contains each of `parts`, and nothing on stdout.
-fn fails(folder: &Path, line: &[&str], code: i32, parts: &[&str]) {
-    let output = itergnn(folder, line);
-    let message = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(code), "{line:?}: {message}");
-    assert!(output.stdout.is_empty(), "{line:?} printed {}", text(&output.stdout));
-    assert_eq!(message.trim_end().lines().count(), 1, "{message}");
-    for part in parts {
-        assert!(message.contains(part), "{line:?}: {message:?} does not say {part:?}");
-    }
-}
-
-fn folder(files: &[(&str, &str)]) -> TempDir {
-    let folder = TempDir::new().expect("a temporary folder");
-    for (name, content) in files {
-        fs::write(folder.path().join(name), content).expect("a fixture is written");
-    }
-    folder
-}
+use support::{command, fails, folder, itergnn, json, text};
 
 const ROADS: &str = "c three roads\np sp 4 4\na 1 2 5\na 2 3 7\na 1 3 20\na 2 3 9\n";
 const SQUARE: &str = "NAME: square\nTYPE: TSP\nDIMENSION: 4\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n\
@@ -185,9 +152,7 @@ fn sample_refuses_nonsense() {
 #[test]
 fn a_reader_that_leaves_is_no_failure() {
     let folder = folder(&[]);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_itergnn"))
-        .args(["sample", "shortest-path", "--count", "100000"])
-        .current_dir(folder.path())
+    let mut child = command(folder.path(), &["sample", "shortest-path", "--count", "100000"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -224,4 +189,24 @@ fn help_teaches() {
         assert!(detail.status.success());
     }
     assert_eq!(itergnn(folder.path(), &["no-such-command"]).status.code(), Some(2));
+}
+
+#[test]
+fn completions_and_manual_pages_know_every_command() {
+    let folder = folder(&[]);
+    let output = |line: &[&str]| {
+        let output = itergnn(folder.path(), line);
+        assert!(output.status.success(), "{line:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    for shell in ["bash", "zsh", "fish"] {
+        let script = output(&["completions", shell]);
+        for word in ["solve", "reproduce", "largest-component", "quiet"] {
+            assert!(script.contains(word), "{shell} does not know {word}");
+        }
+    }
+    assert!(output(&["man"]).contains("itergnn") && output(&["man"]).starts_with(".ie"));
+    assert!(output(&["man", "solve"]).contains("largest"));
+    fails(folder.path(), &["man", "slove"], 2, &["did you mean 'solve'"]);
+    fails(folder.path(), &["completions", "tcsh"], 2, &["tcsh", "bash"]);
 }

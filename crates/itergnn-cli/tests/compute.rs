@@ -1,27 +1,13 @@
 //! Device, engine and threads, and what an evaluation says about caps and diameters, with the real binary.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::{Command, Output},
-};
+mod support;
+
+use std::fs;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
-}
-
-fn json(folder: &Path, line: &[&str]) -> Value {
-    let output = itergnn(folder, line);
-    assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
-
-fn model() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models/shortest-path-lobster.safetensors")
-}
+use support::{itergnn, json, lobster_model};
 
 /// Plain and fused sum in another order, in f32, over some tens of iterations.
 const ROUNDING: f64 = 1e-4;
@@ -75,15 +61,14 @@ fn engines_agree_in_training_evaluation_and_prediction() {
 fn what_there_is_not_is_refused() {
     let folder = TempDir::new().expect("a temporary folder");
     let path = folder.path();
-    let model = model();
-    let model = model.to_str().expect("UTF-8");
+    let model = &lobster_model();
     let eval = ["eval", model, "--count", "1"];
     for (line, part) in [
         ([&eval[..], &["--device", "cuda"]].concat(), "--device cuda"),
         ([&eval[..], &["--device", "tpu"]].concat(), "tpu"),
         ([&eval[..], &["--engine", "warp"]].concat(), "warp"),
         ([&eval[..], &["--engine", "fused"]].concat(), "max-plus"),
-        ([&eval[..], &["--threads", "0"]].concat(), "--threads 0"),
+        ([&eval[..], &["--threads", "0"]].concat(), "at least one"),
         ([&SMALL[..], &["--device", "cuda", "--out", "x"]].concat(), "--device cuda"),
         ([&SMALL[..], &["--set", "epochs", "--out", "x"]].concat(), "--set epochs"),
         ([&SMALL[..], &["--set", "model.max_plus.residual=true", "--out", "x"]].concat(), "model.max_plus"),
@@ -103,9 +88,9 @@ fn what_there_is_not_is_refused() {
 #[test]
 fn threads_do_not_change_an_evaluation() {
     let folder = TempDir::new().expect("a temporary folder");
-    let model = model();
+    let model = lobster_model();
     let report = |threads| {
-        let line = ["eval", model.to_str().expect("UTF-8"), "--size", "60", "--count", "9", "--success", "--records"];
+        let line = ["eval", &model, "--size", "60", "--count", "9", "--success", "--records"];
         let mut report = json(folder.path(), &[&line[..], &["--json", "--threads", threads]].concat());
         report["seconds"] = Value::Null;
         report
@@ -116,19 +101,8 @@ fn threads_do_not_change_an_evaluation() {
 #[test]
 fn an_evaluation_says_the_diameter_and_what_went_past_the_safety_cap() {
     let folder = TempDir::new().expect("a temporary folder");
-    let model = model();
-    let line = [
-        "eval",
-        model.to_str().expect("UTF-8"),
-        "--generator",
-        "line",
-        "--json",
-        "--records",
-        "--count",
-        "2",
-        "--seed",
-        "1",
-    ];
+    let model = lobster_model();
+    let line = ["eval", &model, "--generator", "line", "--json", "--records", "--count", "2", "--seed", "1"];
     let report = json(folder.path(), &[&line[..], &["--size", "100"]].concat());
     assert_eq!(report["diameter"], json!({ "mean": 99.0, "exact": true }));
     assert_eq!((&report["past_safety_cap"], &report["capped"]), (&json!(0), &json!(0)));

@@ -2,15 +2,19 @@
 
 #![cfg(unix)]
 
+mod support;
+
 use std::{
     fs,
     path::Path,
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use support::{command, itergnn};
 
 /// A run of 125 steps that saves its state at every one.
 const RUN: [&str; 22] = [
@@ -38,10 +42,6 @@ const RUN: [&str; 22] = [
     "--out",
 ];
 
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
-}
-
 fn model(folder: &Path, run: &str) -> Vec<u8> {
     fs::read(folder.join(run).join("checkpoints/best.safetensors")).expect("the run has a model")
 }
@@ -68,9 +68,7 @@ fn resumes_to_the_same(folder: &Path, run: &str) {
 
 /// Starts a run, waits for its first checkpoint and then for a while, and sends it a signal.
 fn interrupted(folder: &Path, run: &str, after: Duration, signal: &str) -> Option<i32> {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_itergnn"))
-        .args([&RUN[..], &[run]].concat())
-        .current_dir(folder)
+    let mut child = command(folder, &[&RUN[..], &[run]].concat())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -1,27 +1,20 @@
 //! `import` and `predict` with the real binary: what the authors' code predicted (`reference/nn/checkpoints`) comes out again.
 
+mod support;
+
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Command, Output},
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
 
+use support::{itergnn, json};
+
 /// Their numbers and ours come from different orders of f32 additions.
 const TOLERANCE: f64 = 1e-4;
 const NAME: &str = "DecIterGNN30-HomoPathSimConv-Max";
-
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
-}
-
-fn json(folder: &Path, line: &[&str]) -> Value {
-    let output = itergnn(folder, line);
-    assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
 
 fn checkpoints() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reference/nn/checkpoints")

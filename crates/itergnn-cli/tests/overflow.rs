@@ -1,21 +1,17 @@
 //! A model whose states grow without bound: `eval`, `predict` and `solve` end with one line that names the iteration, and exit code 1.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+mod support;
+
+use std::{fs, process::Output};
 
 use itergnn::nn::{Device, InitRng, TaskWidths, named_tensors, preset, replace_tensors, store};
 use tempfile::TempDir;
 
+use support::itergnn;
+
 /// Multiplies the weights of the messages, all made positive, so that every step multiplies the states by a thousand or so: the thirty steps of the model overflow
 /// single precision.
 const GROWTH: f64 = 100.0;
-
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
-}
 
 /// A folder with `model.safetensors`.
 fn exploding() -> TempDir {

@@ -1,19 +1,12 @@
 //! `train pacman`, `eval` and `play` with the real binary.
 
-use std::{fs, path::Path, process::Command, process::Output};
+mod support;
 
-use serde_json::Value;
+use std::{fs, path::Path};
+
 use tempfile::TempDir;
 
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
-}
-
-fn json(folder: &Path, line: &[&str]) -> Value {
-    let output = itergnn(folder, line);
-    assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
+use support::{itergnn, json};
 
 const TINY: &str = "steps = 400\nenvironments = 4\n[game]\nsize = 6\nwalls = 1\ndots = 2\n[model]\nname = 'iter-path'\n\
                     hidden_width = 8\n[agent]\nwarm_up_steps = 100\nreplay = 200\nbatch_size = 8\n\

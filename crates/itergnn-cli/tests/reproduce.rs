@@ -1,17 +1,12 @@
 //! `itergnn reproduce` with the real binary: a small table, its report, and that a second run makes nothing again.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+mod support;
+
+use std::fs;
 
 use tempfile::TempDir;
 
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    let binary = env!("CARGO_BIN_EXE_itergnn");
-    Command::new(binary).args(line).current_dir(folder).output().expect("the binary runs")
-}
+use support::itergnn;
 
 const SMALL: [&str; 9] =
     ["reproduce", "regular-graphs", "--quick", "--samples", "64", "--epochs", "1", "--out", "made"];

@@ -1,14 +1,18 @@
 //! `train`, `eval`, `solve` and `demo` with the real binary.
 
+mod support;
+
 use std::{
     fs,
     path::Path,
-    process::{Command, Output, Stdio},
+    process::Stdio,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 use tempfile::TempDir;
+
+use support::{command, itergnn, json};
 
 /// A model that trains in seconds: lobsters of few nodes.
 const SMALL: [&str; 11] = [
@@ -24,16 +28,6 @@ const SMALL: [&str; 11] = [
     "50",
     "--json",
 ];
-
-fn itergnn(folder: &Path, line: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_itergnn")).args(line).current_dir(folder).output().expect("the binary runs")
-}
-
-fn json(folder: &Path, line: &[&str]) -> Value {
-    let output = itergnn(folder, line);
-    assert!(output.status.success(), "{line:?}: {}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object on stdout")
-}
 
 fn weights(folder: &Path, run: &str) -> Vec<u8> {
     fs::read(folder.join(run).join("checkpoints/best.safetensors")).expect("the run has a model")
@@ -77,9 +71,7 @@ fn a_killed_run_resumes_to_the_same_bits() {
     let path = folder.path();
     let line = [&SMALL[..], &["--epochs", "3", "--out"]].concat();
     json(path, &[&line[..], &["whole"]].concat());
-    let mut child = Command::new(env!("CARGO_BIN_EXE_itergnn"))
-        .args([&line[..], &["killed"]].concat())
-        .current_dir(path)
+    let mut child = command(path, &[&line[..], &["killed"]].concat())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -79,7 +79,7 @@ pub use layers::{Layer, LayerConfig, LayerKind, MessagePassing};
 pub use mlp::{Mlp, MlpConfig};
 pub use model::{GnnModel, Prediction};
 pub use named_tensors::{NamedTensor, named_tensors, replace_tensors};
-pub use presets::{OLD_NAME, PRESETS, TaskWidths, edit_distance, preset};
+pub use presets::{OLD_NAME, PRESETS, TaskWidths, preset};
 pub use random_init::with_random_attributes;
 pub use readout::{Readout, ReadoutKind};
 pub use structure::GraphStructure;

@@ -1,5 +1,7 @@
 //! Models by name.
 
+use itergnn_graph::nearest_name;
+
 use crate::Error;
 use crate::activation::Activation;
 use crate::aligned::max_plus::MaxPlusConfig;
@@ -282,23 +284,8 @@ fn layer_config(kind: LayerKind, aggregation: Aggregation, input: usize, hidden:
 }
 
 fn unknown(name: &str) -> Error {
-    let nearest = PRESETS.into_iter().min_by_key(|preset| edit_distance(name, preset)).unwrap_or_default();
+    let nearest = nearest_name(name, PRESETS).unwrap_or_default();
     Error::config("model", format!("unknown name `{name}`, did you mean `{nearest}`?"))
-}
-
-/// Fewest insertions, deletions and substitutions that turn one word into the other; for saying which name was perhaps meant.
-pub fn edit_distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (index, letter) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (column, other) in to.iter().enumerate() {
-            let substituted = diagonal + usize::from(letter != *other);
-            diagonal = row[column + 1];
-            row[column + 1] = substituted.min(row[column] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 #[cfg(test)]
@@ -314,13 +301,6 @@ mod tests {
                 config.validate().unwrap_or_else(|error| panic!("{name}: {error}"));
             }
         }
-    }
-
-    #[test]
-    fn distances_between_words() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "gat"), 3);
-        assert_eq!(edit_distance("path", "path"), 0);
     }
 
     #[test]

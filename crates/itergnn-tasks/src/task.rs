@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use itergnn_graph::nearest_name;
 use serde::{Deserialize, Serialize};
 
 use crate::TaskError;
@@ -74,32 +75,10 @@ impl Task {
 
     /// The task whose name differs least from `name`.
     fn nearest(name: &str) -> Self {
-        let mut best = (usize::MAX, Self::ShortestPath);
-        for task in Self::ALL {
-            let distance = edit_distance(name, task.name());
-            if distance < best.0 {
-                best = (distance, task);
-            }
-        }
-        best.1
+        nearest_name(name, Self::names())
+            .and_then(|near| Self::ALL.into_iter().find(|task| task.name() == near))
+            .unwrap_or(Self::ShortestPath)
     }
-}
-
-/// Levenshtein distance: how many characters to insert, delete or replace to get from one text to the other.
-fn edit_distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    // A name is short; what a user pasted by mistake need not be.
-    for (i, from) in from.chars().take(64).enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &to) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[to.len()]
 }
 
 impl fmt::Display for Task {
@@ -141,12 +120,5 @@ mod tests {
             let message = given.parse::<Task>().unwrap_err().to_string();
             assert!(message.contains(&format!("did you mean '{nearest}'")), "{message}");
         }
-    }
-
-    #[test]
-    fn edit_distance_of_known_pairs() {
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("abc", ""), 3);
     }
 }

@@ -17,10 +17,11 @@ use serde::Serialize;
 
 use crate::{
     commands::{bench_inference, train::failure},
+    estimate::Allowance,
     failure::Failure,
     options::BenchArguments,
     output::{self, print, print_json},
-    progress,
+    progress::Progress,
 };
 
 /// Graphs of a training step, as in the paper.
@@ -81,6 +82,10 @@ pub(super) struct Measurement {
 }
 
 pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
+    if arguments.repetitions == 0 {
+        return Err(Failure::bad_input("--repetitions 0: at least one is needed"));
+    }
+    Allowance::free().check_count("--repetitions", arguments.repetitions as u64, size_of::<f64>() as u64)?;
     arguments.compute.start()?;
     let engine = arguments.engine.engine;
     // Only path-sim takes a shorter way where all edges are alike.
@@ -89,14 +94,14 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
         .flat_map(|graphs| MODELS.iter().map(move |model| (graphs, model)))
         .filter(|(graphs, model)| graphs.weights == Weights::PAPER || model.name == "path-sim-max")
         .collect();
-    let bar = progress::bar(steps.len() as u64 + 1, "benches");
+    let progress = Progress::new("benches", steps.len() as u64 + 1);
     let mut results = Vec::new();
     for (graphs, model) in steps {
-        results.push(training_step(graphs, model, arguments.repetitions.max(1), engine).map_err(failure)?);
-        bar.inc(1);
+        results.push(training_step(graphs, model, arguments.repetitions, engine).map_err(failure)?);
+        progress.at(results.len() as u64);
     }
     results.extend(bench_inference::measurements(arguments.large).map_err(failure)?);
-    bar.finish_and_clear();
+    drop(progress);
     if arguments.json {
         return print_json(&serde_json::json!({ "results": results, "threads": rayon::current_num_threads() }));
     }

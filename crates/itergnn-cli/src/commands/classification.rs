@@ -231,39 +231,28 @@ impl View {
     }
 }
 
-/// Judges the folds of a run directory, if it is one.
-pub(crate) fn evaluate_folds(arguments: &EvalArguments) -> Result<bool, Failure> {
-    if !is_classification_run(&arguments.model) {
-        return Ok(false);
-    }
+/// Judges the folds of a run directory.
+pub(crate) fn evaluate_folds(arguments: &EvalArguments) -> Result<(), Failure> {
     let data = arguments.samples_of.data.as_deref();
     let (report, folds) = evaluate_run(&arguments.model, data, &Device::flex()).map_err(failure)?;
     if arguments.json {
         let mut value = serde_json::to_value(without_records(report, arguments)).map_err(Failure::failed)?;
         value["folds"] = serde_json::json!(folds);
-        print_json(&value)?;
+        print_json(&value)
     } else {
         let spread = format!("{:.1}% ± {:.1}", 100.0 * folds.mean, 100.0 * folds.standard_deviation);
-        print(&format!("{}over {} folds, after their last epoch: {spread}\n", evaluate::table(&report), folds.count))?;
+        print(&format!("{}over {} folds, after their last epoch: {spread}\n", evaluate::table(&report), folds.count))
     }
-    Ok(true)
 }
 
-/// Judges one cross-validated model, if it is one.
-pub(crate) fn evaluate_model(arguments: &EvalArguments, model: &GnnModel, card: &ModelCard) -> Result<bool, Failure> {
-    if card.task != Task::GraphClassification.name() {
-        return Ok(false);
-    }
+/// Judges one cross-validated model.
+pub(crate) fn evaluate_model(arguments: &EvalArguments, model: &GnnModel, card: &ModelCard) -> Result<(), Failure> {
     let data = arguments.samples_of.data.as_deref();
-    let Some(report) = evaluate_classifier(model, card, data, &Device::flex()).map_err(failure)? else {
-        return Ok(false);
-    };
-    if arguments.json {
-        print_json(&without_records(report, arguments))?;
-    } else {
-        print(&evaluate::table(&report))?;
-    }
-    Ok(true)
+    let report = evaluate_classifier(model, card, data, &Device::flex()).map_err(failure)?;
+    let report = report.ok_or_else(|| {
+        Failure::bad_input(format!("{}: the model does not say which fold it was tested on", arguments.model.display()))
+    })?;
+    if arguments.json { print_json(&without_records(report, arguments)) } else { print(&evaluate::table(&report)) }
 }
 
 fn without_records(mut report: EvalReport, arguments: &EvalArguments) -> EvalReport {

@@ -20,7 +20,7 @@ use crate::{
     options::DemoArguments,
     output::{self, note, print, print_json},
     picture::Scatter,
-    progress,
+    progress::Progress,
     training_view::Views,
 };
 
@@ -82,7 +82,8 @@ fn judge(
     dots: &mut Vec<(f64, f64)>,
 ) -> Result<Vec<Row>, Failure> {
     let predictor = ModelPredictor::new(model, device);
-    let bar = progress::bar(SIZES.iter().map(|size| size.1).sum(), "graphs");
+    let progress = Progress::new("graphs", SIZES.iter().map(|size| size.1).sum());
+    let mut judged = 0;
     let mut rows = Vec::new();
     for (size, count, paper) in SIZES {
         let mut spec = task.clone();
@@ -90,11 +91,12 @@ fn judge(
         spec.set_size(exactly).map_err(Failure::failed)?;
         let options = EvalOptions { success: true, records: true, ..EvalOptions::default() };
         let report = evaluate(&predictor, &spec, count, arguments.seed, &options, &mut |_| {}).map_err(failure)?;
-        bar.inc(count);
+        judged += count;
+        progress.at(judged);
         dots.extend(report.samples.iter().map(|sample| (f64::from(sample.target[0]), sample.iterations as f64)));
         rows.push(row(size, paper, &report));
     }
-    bar.finish_and_clear();
+    drop(progress);
     Ok(rows)
 }
 

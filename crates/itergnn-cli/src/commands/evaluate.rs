@@ -5,34 +5,62 @@ use itergnn::{
     tasks::{Task, TaskSpec},
     train::{
         TrainConfig,
+        classification::is_classification_run,
         evaluation::{EvalOptions, EvalReport, ModelPredictor, Predictor, evaluate},
     },
 };
 
 use crate::{
     commands::{classification, model, pacman, task, train::failure},
+    estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
-    memory,
+    given::Given,
     options::EvalArguments,
-    output::{self, note, print, print_json},
-    progress,
+    output::{self, Output, print, print_json, warn},
+    progress::Progress,
 };
 
-pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
-    if let Some(done) = pacman::yardstick(arguments) {
-        return done;
+/// Flags about how to compute, which every model has.
+const COMPUTE: [&str; 4] = ["task", "device", "threads", "timeout"];
+
+/// Flags of one setting of the game, or of the paper's thirty.
+const SETTING: [&str; 3] = ["size", "dots", "walls"];
+const GRID: [&str; 2] = ["grid", "out"];
+
+pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failure> {
+    if arguments.count == 0 {
+        return Err(Failure::bad_input("--count 0: there is nothing to judge"));
+    }
+    let allowance = Allowance::of(arguments.memory)?;
+    allowance.check_count("--count", arguments.count, RECORD_BYTES)?;
+    if let Some(out) = &arguments.out {
+        Output::check(out)?;
+    }
+    arguments.time.start();
+    let settings = if arguments.grid { &GRID[..] } else { &SETTING };
+    if pacman::is_yardstick(arguments) {
+        let what =
+            if arguments.grid { "a player without a model on the paper's grid" } else { "a player without a model" };
+        given.only(what, &[&COMPUTE[..], settings, &["count", "seed", "exploration"]].concat())?;
+        arguments.compute.start()?;
+        return pacman::evaluate_yardstick(arguments);
     }
     let device = arguments.compute.start()?;
-    let limit = arguments.memory.map(memory::from_gib).transpose()?;
-    if classification::evaluate_folds(arguments)? {
-        return Ok(());
+    let classified = [&COMPUTE[..], &["data", "records"]].concat();
+    if is_classification_run(&arguments.model) {
+        given.only("the folds of a cross-validation", &classified)?;
+        return classification::evaluate_folds(arguments);
     }
     let (model, card) = model::load(&arguments.model, &device)?;
     if card.task == Task::Pacman.name() {
+        let what = if arguments.grid { "a pacman model on the paper's grid" } else { "a pacman model" };
+        let own = ["count", "seed", "exploration", "recall", "symmetries", "max-iterations"];
+        given.only(what, &[&COMPUTE[..], settings, &own].concat())?;
         return pacman::evaluate(arguments, &model, &card);
     }
-    if classification::evaluate_model(arguments, &model, &card)? {
-        return Ok(());
+    if card.task == Task::GraphClassification.name() {
+        given.only("a graph-classification model", &classified)?;
+        return classification::evaluate_model(arguments, &model, &card);
     }
     let mut spec = trained_on(&card.training)
         .or_else(|| card.task.parse::<Task>().ok().or(arguments.task).map(TaskSpec::paper))
@@ -41,26 +69,27 @@ pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
         let why = format!("--task {other}: the model was trained on {}", spec.task());
         return Err(Failure::bad_input(why));
     }
+    given.only(&format!("a {} model", spec.task()), &[&COMPUTE[..], &JUDGING, flags_of(spec.task())].concat())?;
     task::apply(&mut spec, &arguments.samples_of).map_err(Failure::bad_input)?;
     let options = EvalOptions {
         engine: arguments.engine.engine,
-        memory: limit.unwrap_or(EvalOptions::default().memory),
+        memory: allowance.limit().unwrap_or(EvalOptions::default().memory),
         success: arguments.success,
         records: arguments.records,
         cap: arguments.max_iterations,
     };
     let predictor = ModelPredictor::new(&model, &device);
-    check_memory(&spec, &predictor, limit)?;
-    let bar = progress::bar(arguments.count, "graphs");
-    let mut tell = |progress: itergnn::train::evaluation::EvalProgress| bar.set_position(progress.judged);
+    allowance.check_samples(&spec, |elements| predictor.bytes(elements, 0))?;
+    let progress = Progress::new("graphs", arguments.count);
+    let mut tell = |at: itergnn::train::evaluation::EvalProgress| progress.at(at.judged);
     let report = evaluate(&predictor, &spec, arguments.count, arguments.seed, &options, &mut tell).map_err(failure)?;
-    bar.finish_and_clear();
+    drop(progress);
     if report.capped > 0 {
-        note(&format!("itergnn: {} of {} graphs did not stop by themselves", report.capped, report.count));
+        warn(&format!("{} of {} graphs did not stop by themselves", report.capped, report.count));
     }
     if report.past_safety_cap > 0 {
         let (past, count) = (report.past_safety_cap, report.count);
-        note(&format!("itergnn: {past} of {count} graphs took more than {SAFETY_CAP} iterations before they stopped"));
+        warn(&format!("{past} of {count} graphs took more than {SAFETY_CAP} iterations before they stopped"));
     }
     if arguments.json {
         print_json(&report)?;
@@ -76,15 +105,19 @@ pub(crate) fn run(arguments: &EvalArguments) -> Result<(), Failure> {
     }
 }
 
-/// Refuses samples that one prediction cannot hold in memory, before any is drawn.
-fn check_memory(spec: &TaskSpec, predictor: &ModelPredictor, limit: Option<u64>) -> Result<(), Failure> {
-    let elements = spec.sampler().map_err(Failure::bad_input)?.largest();
-    let bytes = predictor.bytes(elements, 0).saturating_add(SAMPLE_BYTES * elements as u64);
-    memory::check(&format!("a sample of up to {elements} nodes and edges"), bytes, limit)
-}
+/// Flags of every evaluation on drawn samples.
+const JUDGING: [&str; 6] = ["count", "seed", "records", "max-iterations", "memory", "engine"];
 
-/// Bytes of a sample for each of its nodes and edges: attributes, ends, offsets, and the same once more while it is drawn.
-const SAMPLE_BYTES: u64 = 64;
+/// Flags of the samples of a task.
+fn flags_of(task: Task) -> &'static [&'static str] {
+    match task {
+        Task::ShortestPath => &["generator", "size", "weighted", "weights", "success"],
+        Task::ComponentCount => &["generator", "size"],
+        Task::Navigation => &["size", "success"],
+        Task::Tsp | Task::NewtonBalls => &["size"],
+        Task::Pacman | Task::GraphClassification | Task::RegularGraphs => &[],
+    }
+}
 
 /// The task as the model was trained on it.
 fn trained_on(training: &serde_json::Value) -> Option<TaskSpec> {

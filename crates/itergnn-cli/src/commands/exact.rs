@@ -15,32 +15,48 @@ use serde_json::Value;
 
 use crate::{
     failure::Failure,
+    given::Given,
     options::ExactArguments,
-    output::{self, note, print, print_json},
-    progress,
+    output::{self, print, print_json, warn},
+    progress::Working,
 };
 
 /// How many edges the diameter may look at: a few seconds. Beyond it the answer is a bound.
 const DIAMETER_BUDGET: u64 = 2_000_000_000;
 
-pub(crate) fn run(arguments: &ExactArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &ExactArguments, given: &Given) -> Result<(), Failure> {
     if has_extension(&arguments.file, "tsp") {
-        if arguments.from.is_some() {
-            return Err(Failure::bad_input(
-                "--from and --to ask for a path, but a .tsp file has no paths, only a tour",
-            ));
-        }
+        given.only("a .tsp file, which has no paths and no directions, only a tour", &["timeout"])?;
         return tour(arguments);
     }
-    let options = ReadOptions { directed: arguments.directed.then_some(true), ..ReadOptions::default() };
-    let file = read_graph(&arguments.file, &options).map_err(Failure::bad_input)?;
-    for warning in &file.warnings {
-        note(&format!("itergnn: {}: {warning}", file.file));
-    }
+    given.only(kind_of(&arguments.file), flags_of(&arguments.file, &["from", "to"], &["from", "to", "directed"]))?;
+    let file = read(&arguments.file, arguments.directed)?;
     match (&arguments.from, &arguments.to) {
         (Some(from), Some(to)) => path(arguments, &file, from, to),
         _ => summary(arguments, &file),
     }
+}
+
+/// Reads a graph, and passes on what the reader has to say about it.
+pub(super) fn read(file: &Path, directed: bool) -> Result<GraphFile, Failure> {
+    let options = ReadOptions { directed: directed.then_some(true), ..ReadOptions::default() };
+    let file = read_graph(file, &options).map_err(Failure::bad_input)?;
+    file.warnings.iter().for_each(|warning| warn(&format!("{}: {warning}", file.file)));
+    Ok(file)
+}
+
+/// Flags for a graph whose file says the direction of its edges, or for an edge list, which does not.
+pub(super) fn flags_of<'a>(file: &Path, told: &'a [&'a str], untold: &'a [&'a str]) -> &'a [&'a str] {
+    if says_direction(file) { told } else { untold }
+}
+
+/// What a refusal calls a file.
+pub(super) fn kind_of(file: &Path) -> &'static str {
+    if says_direction(file) { "a file that says itself where its edges lead" } else { "a graph" }
+}
+
+fn says_direction(file: &Path) -> bool {
+    ["gr", "map", "json", "jsonl"].iter().any(|extension| has_extension(file, extension))
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {
@@ -64,10 +80,13 @@ fn tour(arguments: &ExactArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let distances =
         DistanceMatrix::from_fn(instance.dimension, |a, b| instance.distance(a, b)).map_err(Failure::bad_input)?;
-    let spinner = progress::spinner(format!("proving the shortest tour of {} cities", instance.dimension));
-    let out_of_time = || arguments.time_limit.is_some_and(|limit| started.elapsed().as_secs_f64() > limit);
+    let working = Working::on(format!("proving the shortest tour of {} cities", instance.dimension));
+    let out_of_time = || arguments.timeout.is_some_and(|limit| started.elapsed() > limit);
     let solution = tsp::solve(&distances, &TspOptions { stop: Some(&out_of_time), ..TspOptions::default() });
-    spinner.finish_and_clear();
+    drop(working);
+    if !solution.proven {
+        warn("the time ran out: the tour is the best that was found, not proven optimal");
+    }
     let answer = TourAnswer {
         name: instance.name.clone(),
         cities: instance.dimension,
@@ -144,9 +163,9 @@ struct Summary {
 
 fn summary(arguments: &ExactArguments, file: &GraphFile) -> Result<(), Failure> {
     let started = Instant::now();
-    let spinner = progress::spinner("measuring the diameter");
+    let working = Working::on("measuring the diameter");
     let hops = diameter::hop_diameter(&file.graph, DIAMETER_BUDGET);
-    spinner.finish_and_clear();
+    drop(working);
     let answer = Summary {
         nodes: file.graph.nodes(),
         edges: file.graph.edges(),

@@ -7,6 +7,7 @@ pub(crate) mod demo;
 pub(crate) mod evaluate;
 pub(crate) mod exact;
 pub(crate) mod import;
+pub(crate) mod manual;
 mod model;
 mod pacman;
 pub(crate) mod play;

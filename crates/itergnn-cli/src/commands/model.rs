@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use itergnn::{
+    graph::nearest_name,
     nn::{
-        Device, GnnModel, edit_distance,
+        Device, GnnModel,
         store::{self, ModelCard},
     },
     train::RunDirectory,
@@ -49,8 +50,8 @@ fn nearest(path: &Path) -> Option<PathBuf> {
             || RunDirectory::best_model_in(path).is_file()
     };
     let candidates = entries.flatten().filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_model);
-    candidates
-        .filter_map(|path| Some((edit_distance(&wanted, &stem(&path)?), path)))
-        .min_by(|left, right| left.cmp(right))
-        .map(|(_, path)| path)
+    let mut named: Vec<(String, PathBuf)> = candidates.filter_map(|path| Some((stem(&path)?, path))).collect();
+    named.sort();
+    let near = nearest_name(&wanted, named.iter().map(|(name, _)| name))?.clone();
+    named.into_iter().find(|(name, _)| *name == near).map(|(_, path)| path)
 }

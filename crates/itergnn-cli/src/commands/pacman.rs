@@ -16,7 +16,6 @@ use itergnn::{
             AgentConfig, Chooser, DqnConfig, GridCell, GridReport, OraclePlayer, PlayOptions, PlayRecord, PlayReport,
             RandomPlayer, Recall, ValuePlayer, paper_settings, play_games, train_dqn,
         },
-        run::write_atomically,
     },
 };
 
@@ -27,7 +26,7 @@ use crate::{
     },
     failure::Failure,
     options::{EvalArguments, TrainArguments},
-    output::{self, note, print, print_json},
+    output::{self, Output, note, print, print_json},
     progress,
 };
 
@@ -239,24 +238,27 @@ pub(crate) fn evaluate(arguments: &EvalArguments, model: &GnnModel, card: &Model
     judge(arguments, &who)
 }
 
-/// `itergnn eval nearest-dot` and `itergnn eval random`: players that do not learn, as a yardstick.
-pub(crate) fn yardstick(arguments: &EvalArguments) -> Option<Result<(), Failure>> {
-    let name = arguments.model.to_str()?;
-    if arguments.model.exists() || arguments.task.is_some_and(|task| task != Task::Pacman) {
-        return None;
-    }
+/// Players that do not learn, as a yardstick.
+const YARDSTICKS: [&str; 2] = ["nearest-dot", "random"];
+
+/// Whether a player that does not learn is to be judged: no file has its name.
+pub(crate) fn is_yardstick(arguments: &EvalArguments) -> bool {
+    let plays = arguments.task.is_none_or(|task| task == Task::Pacman);
+    plays && !arguments.model.exists() && arguments.model.to_str().is_some_and(|name| YARDSTICKS.contains(&name))
+}
+
+/// `itergnn eval nearest-dot` and `itergnn eval random`.
+pub(crate) fn evaluate_yardstick(arguments: &EvalArguments) -> Result<(), Failure> {
     let random = RandomPlayer { seed: arguments.seed };
-    let player: &dyn Chooser = match name {
-        "nearest-dot" => &OraclePlayer,
-        "random" => &random,
-        _ => return None,
+    let (player, name): (&dyn Chooser, _) = if arguments.model.as_os_str() == YARDSTICKS[1] {
+        (&random, YARDSTICKS[1])
+    } else {
+        (&OraclePlayer, YARDSTICKS[0])
     };
     let agent = AgentConfig::default();
     let recall = Recall { scale: agent.value_scale, discount: agent.discount };
-    Some(judge(
-        arguments,
-        &Candidate { player, name, variant: None, training_seed: None, game: PacmanConfig::default(), recall },
-    ))
+    let game = PacmanConfig::default();
+    judge(arguments, &Candidate { player, name, variant: None, training_seed: None, game, recall })
 }
 
 fn judge(arguments: &EvalArguments, who: &Candidate<'_>) -> Result<(), Failure> {
@@ -318,7 +320,7 @@ fn grid(arguments: &EvalArguments, who: &Candidate<'_>, options: &PlayOptions) -
     if let Some(path) = &arguments.out {
         let mut text = serde_json::to_vec_pretty(&report).map_err(Failure::failed)?;
         text.push(b'\n');
-        write_atomically(path, &text).map_err(failure)?;
+        Output::write(path, &text)?;
     }
     if arguments.json {
         return print_json(&report);

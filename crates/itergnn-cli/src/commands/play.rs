@@ -1,9 +1,6 @@
 //! `itergnn play`: watch an agent in the terminal, play oneself, or record a game.
 
-use std::{
-    io::{IsTerminal, Write},
-    path::Path,
-};
+use std::{io::IsTerminal, path::Path};
 
 use itergnn::{
     nn::Device,
@@ -18,22 +15,27 @@ use crate::{
     commands::{model, pacman, terminal::Terminal, train::failure},
     episode_picture,
     failure::Failure,
+    given::Given,
     options::PlayArguments,
-    output::{AtomicFile, note, print, print_json},
+    output::{Output, note, print, print_json},
 };
 
-pub(crate) fn run(arguments: &PlayArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &PlayArguments, given: &Given) -> Result<(), Failure> {
     if !(arguments.speed.is_finite() && arguments.speed > 0.0) {
         return Err(Failure::bad_input(format!("--speed {}: give moves a second, more than 0", arguments.speed)));
     }
     let format = arguments.record.as_deref().map(Format::of).transpose()?;
+    if let Some(record) = &arguments.record {
+        Output::check(record)?;
+    }
+    let watches = std::io::stdout().is_terminal() && std::io::stdin().is_terminal() && !arguments.json;
+    refuse_flags(arguments, given, watches)?;
     let (player, trained_on) = player(arguments)?;
     let mut config = trained_on.unwrap_or_default();
     config.dots = arguments.dots.unwrap_or(config.dots);
     config.walls = arguments.walls.unwrap_or(config.walls);
     config.size = arguments.size.unwrap_or(config.size);
     config.check().map_err(Failure::bad_input)?;
-    let watches = std::io::stdout().is_terminal() && std::io::stdin().is_terminal() && !arguments.json;
     let Some(player) = player else {
         if !watches {
             let why = "playing yourself needs a terminal; give a MODEL (or nearest-dot, random) to watch or --record";
@@ -47,6 +49,32 @@ pub(crate) fn run(arguments: &PlayArguments) -> Result<(), Failure> {
     }
     let (frames, circles) = play_out(player, config, arguments.seed)?;
     finish(arguments, format, &frames, circles)
+}
+
+/// Refuses what means nothing for whoever plays: only a model has outputs to correct or to average, and only moves that are shown have a speed.
+fn refuse_flags(arguments: &PlayArguments, given: &Given, watches: bool) -> Result<(), Failure> {
+    let mut meant = vec!["dots", "walls", "size", "seed", "record"];
+    let what = match &arguments.model {
+        _ if arguments.human || arguments.model.is_none() => {
+            meant.push("human");
+            "a game of yours"
+        }
+        Some(path) if is_named_player(path) => "a player without a model",
+        _ => {
+            meant.extend(["recall", "symmetries"]);
+            "a model that plays"
+        }
+    };
+    let is_shown = watches && !arguments.human && arguments.model.is_some();
+    if is_shown || arguments.record.is_some() {
+        meant.push("speed");
+    }
+    given.only(what, &meant)
+}
+
+/// Whether a name is that of a player without a model; a file of that name is a model.
+fn is_named_player(path: &Path) -> bool {
+    matches!(path.to_str(), Some("nearest-dot" | "random")) && !path.exists()
 }
 
 enum Format {
@@ -103,19 +131,22 @@ impl Player {
 
 /// Who plays, if it is not the user, and on which games that player has learned.
 fn player(arguments: &PlayArguments) -> Result<(Option<Player>, Option<PacmanConfig>), Failure> {
-    let Some(path) = arguments.model.as_ref().filter(|_| !arguments.human) else { return Ok((None, None)) };
-    match path.to_str() {
-        Some("nearest-dot") if !path.exists() => return Ok((Some(Player::new(OraclePlayer)), None)),
-        Some("random") if !path.exists() => {
-            return Ok((Some(Player::new(RandomPlayer { seed: arguments.seed })), None));
-        }
-        _ => {}
+    let Some(path) = &arguments.model else { return Ok((None, None)) };
+    if is_named_player(path) {
+        let player = match path.to_str() {
+            Some("random") => Player::new(RandomPlayer { seed: arguments.seed }),
+            _ => Player::new(OraclePlayer),
+        };
+        return Ok(((!arguments.human).then_some(player), None));
     }
     let (model, card) = model::load(path, &Device::flex())?;
     let Some(game) = pacman::trained_on(&card) else {
         let why = format!("{}: this model was trained on {}, not to play pacman", path.display(), card.task);
         return Err(Failure::bad_input(why));
     };
+    if arguments.human {
+        return Ok((None, Some(game)));
+    }
     let recall = arguments.recall.then(|| pacman::recall_of(&card));
     let player = Player::new(ValuePlayer::new(&model).with_symmetries(arguments.symmetries));
     Ok((Some(Player { recall, ..player }), Some(game)))
@@ -149,19 +180,15 @@ fn play_out(mut player: Player, config: PacmanConfig, seed: u64) -> Result<(Vec<
 fn finish(arguments: &PlayArguments, format: Option<Format>, frames: &[Pacman], circles: bool) -> Result<(), Failure> {
     let Some(last) = frames.last() else { return Ok(()) };
     if let (Some(path), Some(format)) = (&arguments.record, format) {
-        let mut file = AtomicFile::create(path)?;
+        let mut bytes = Vec::new();
         match format {
             Format::Gif => {
-                let written = episode_picture::write_gif(&mut file, frames, arguments.speed);
-                written.map_err(|error| Failure::failed(format!("could not write {}: {error}", path.display())))?;
+                let written = episode_picture::write_gif(&mut bytes, frames, arguments.speed);
+                written.map_err(|error| Failure::failed(format!("could not draw {}: {error}", path.display())))?;
             }
-            Format::Svg => {
-                let text = episode_picture::svg(frames, arguments.speed);
-                let written = file.write_all(text.as_bytes());
-                written.map_err(|error| Failure::writing(path.display(), &error))?;
-            }
+            Format::Svg => bytes.extend(episode_picture::svg(frames, arguments.speed).into_bytes()),
         }
-        file.finish()?;
+        Output::write(path, &bytes)?;
         note(&format!("recorded {} moves in {}", frames.len() - 1, path.display()));
     }
     let episode = last.episode();

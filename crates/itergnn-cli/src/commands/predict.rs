@@ -13,7 +13,8 @@ use crate::{
     commands::model,
     failure::Failure,
     options::PredictArguments,
-    output::{self, note, print, print_json},
+    output::{self, print, print_json, warn},
+    progress::Working,
 };
 
 #[derive(Serialize)]
@@ -43,6 +44,7 @@ struct TraceRow {
 
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let device = arguments.compute.start()?;
+    arguments.time.start();
     let (model, _) = model::load(&arguments.model, &device)?;
     let graph = read(arguments)?;
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
@@ -53,14 +55,21 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         options = options.with_trace();
     }
     let tensors = GraphTensors::from_graph(&graph, &device);
+    let working = Working::on("predicting");
     let prediction = model.predict_with(&tensors, &options).map_err(|error| in_file(arguments, &error))?;
     if let Some(Some(iteration)) = prediction.overflows().first() {
         let why = format!("a value of the model is not finite at iteration {iteration}: there is no prediction");
         return Err(Failure::failed(format!("{}: {why}", arguments.graph.display())));
     }
+    drop(working);
     let answer = answer(&prediction);
+    if arguments.trace && answer.trace.is_empty() {
+        return Err(Failure::bad_input(
+            "--trace means nothing for this model, which keeps no record of its steps; leave it out",
+        ));
+    }
     if answer.capped {
-        note("itergnn: the model did not stop by itself: the prediction is what it had at the cap");
+        warn("the model did not stop by itself: the prediction is what it had at the cap");
     }
     if arguments.json {
         return print_json(&answer);

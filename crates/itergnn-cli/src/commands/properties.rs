@@ -1,38 +1,35 @@
 //! `itergnn properties`: what the paper's data look like.
 
-use std::{fs, io::Write, path::Path};
+use std::fs;
 
 use crate::{
+    estimate::Allowance,
     failure::Failure,
     figures::{PropertyFigure, property_figures},
     options::PropertiesArguments,
-    output::{AtomicFile, note, print, print_json, table},
-    progress,
+    output::{Output, note, print, print_json, table},
+    progress::Working,
 };
 
 pub(crate) fn run(arguments: &PropertiesArguments) -> Result<(), Failure> {
     if arguments.count == 0 {
         return Err(Failure::bad_input("--count 0: a box needs at least one graph"));
     }
-    let spinner = progress::spinner("drawing graphs");
+    // The distance of every graph of a kind and size, twice while they are sorted.
+    Allowance::free().check_count("--count", arguments.count, 2 * size_of::<f64>() as u64)?;
+    let working = Working::on("drawing graphs");
     let figures = property_figures(arguments.seed, arguments.count).map_err(Failure::bad_input)?;
-    spinner.finish_and_clear();
+    drop(working);
     if let Some(folder) = &arguments.out {
         fs::create_dir_all(folder)
             .map_err(|error| Failure::bad_input(format!("could not create {}: {error}", folder.display())))?;
         for figure in &figures {
-            write(&folder.join(format!("{}.svg", figure.name)), &figure.svg())?;
+            Output::write(&folder.join(format!("{}.svg", figure.name)), figure.svg().as_bytes())?;
         }
-        write(&folder.join("medians.svg"), &PropertyFigure::medians(&figures).svg())?;
-        note(&format!("itergnn: {} figures in {}", figures.len() + 1, folder.display()));
+        Output::write(&folder.join("medians.svg"), PropertyFigure::medians(&figures).svg().as_bytes())?;
+        note(&format!("{} figures in {}", figures.len() + 1, folder.display()));
     }
     if arguments.json { print_json(&figures) } else { print(&text(&figures)) }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(text.as_bytes()).map_err(|error| Failure::writing(path.display(), &error))?;
-    file.finish()
 }
 
 fn text(figures: &[PropertyFigure]) -> String {

@@ -13,7 +13,7 @@ use crate::{
     failure::Failure,
     options::SolveArguments,
     output::{self, print, print_json},
-    progress,
+    progress::Progress,
 };
 
 /// How often a pair is drawn before a graph counts as having no connected pairs.
@@ -67,13 +67,13 @@ impl Spread {
 pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize) -> Result<(), Failure> {
     let terrain = walker.terrain;
     let started = Instant::now();
-    let bar = progress::bar(count as u64, "pairs");
-    let spinner = indicatif::ProgressBar::hidden();
+    let progress = Progress::new("pairs", count as u64);
+    let silent = Progress::endless("predictions");
     let (mut records, mut optimal) = (Vec::with_capacity(count), 0);
     let (mut predictions, mut capped, mut past_safety_cap) = (0, 0, 0);
     for index in 0..count as u64 {
         let (source, target) = draw(walker, arguments.seed, index)?;
-        let walked = walker.walk(source, target, &spinner)?;
+        let walked = walker.walk(source, target, &silent)?;
         let exact = dijkstra::shortest_path(&terrain.graph, &terrain.weights, source, target);
         let exact = exact.map_err(Failure::bad_input)?.ok_or_else(|| Failure::failed("a pair lost its path"))?;
         optimal += usize::from(walked.path.as_ref().is_some_and(|path| is_shortest(path.length, exact.length)));
@@ -88,9 +88,9 @@ pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize)
             length: walked.path.map(|path| path.length),
             iterations: walked.iterations,
         });
-        bar.inc(1);
+        progress.at(index + 1);
     }
-    bar.finish_and_clear();
+    drop(progress);
     tell_caps(capped, past_safety_cap, predictions);
     let error = |record: &Record| (record.predicted_length - record.optimal_length).abs() / record.optimal_length;
     let report = Report {

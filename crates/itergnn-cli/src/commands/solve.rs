@@ -12,13 +12,15 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{model, random_pairs, solve_image, terrain::Terrain, walker::Walker},
+    commands::{exact, model, random_pairs, solve_image, terrain::Terrain, walker::Walker},
     drawing::Drawing,
+    estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
-    map_picture, memory,
+    given::Given,
+    map_picture,
     options::SolveArguments,
-    output::{note, print, print_json},
-    progress,
+    output::{print, print_json, warn},
+    progress::Progress,
 };
 
 /// Memory that predictions may take together unless told.
@@ -51,15 +53,26 @@ struct Answer {
     optimal_length: Option<f64>,
 }
 
-pub(crate) fn run(arguments: &SolveArguments) -> Result<(), Failure> {
-    if let Some(image) = &arguments.image {
-        return solve_image::run(arguments, image);
-    }
-    let device = arguments.compute.start()?;
+/// Flags of every search.
+const SEARCH: [&str; 7] = ["max-iterations", "memory", "device", "threads", "timeout", "engine", "check"];
+
+pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failure> {
+    refuse_flags(arguments, given)?;
     if let Some(picture) = &arguments.picture {
         Drawing::check_name(picture)?;
     }
-    let limit = arguments.memory.map(memory::from_gib).transpose()?;
+    let allowance = Allowance::of(arguments.memory)?;
+    if let Some(pairs) = arguments.pairs {
+        if pairs == 0 {
+            return Err(Failure::bad_input("--pairs 0: at least one is needed"));
+        }
+        allowance.check_count("--pairs", pairs as u64, RECORD_BYTES)?;
+    }
+    let device = arguments.compute.start()?;
+    arguments.time.start();
+    if let Some(image) = &arguments.image {
+        return solve_image::run(arguments, image, &device);
+    }
     let (model, card) = model::load(&arguments.model, &device)?;
     check_task(arguments, &card)?;
     let widths = model.config().widths();
@@ -74,15 +87,30 @@ pub(crate) fn run(arguments: &SolveArguments) -> Result<(), Failure> {
     let predictor = ModelPredictor::new(&model, &device);
     let (nodes, edges) = (terrain.graph.nodes(), terrain.graph.edges());
     let what = format!("{}: a graph of {nodes} nodes and {edges} edges", terrain.file.file);
-    memory::check(&what, predictor.bytes(nodes, edges), limit)?;
+    allowance.check(&what, predictor.bytes(nodes, edges))?;
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     options.cap = arguments.max_iterations;
-    let walker = Walker { terrain: &terrain, predictor: &predictor, options, memory: limit.unwrap_or(MEMORY) };
+    let walker =
+        Walker { terrain: &terrain, predictor: &predictor, options, memory: allowance.limit().unwrap_or(MEMORY) };
     match (&arguments.from, &arguments.to, arguments.pairs) {
         (Some(from), Some(to), _) => one(arguments, &walker, from, to),
         (_, _, Some(pairs)) => random_pairs::run(arguments, &walker, pairs),
         _ => Err(Failure::bad_input("give --from and --to, or --pairs N")),
     }
+}
+
+/// Refuses what means nothing for what is searched: a picture, a pair of nodes, or random pairs.
+fn refuse_flags(arguments: &SolveArguments, given: &Given) -> Result<(), Failure> {
+    let Some(graph) = &arguments.graph else {
+        return given.only("a map of heights", &[&SEARCH[..], &["image", "from", "to", "picture"]].concat());
+    };
+    let direction = exact::flags_of(graph, &[], &["directed"]);
+    let ends = match arguments.pairs {
+        Some(_) => &["graph", "largest-component", "pairs", "seed"][..],
+        None => &["graph", "largest-component", "from", "to", "picture"],
+    };
+    let what = if arguments.pairs.is_some() { "random pairs of nodes" } else { exact::kind_of(graph) };
+    given.only(what, &[&SEARCH[..], ends, direction].concat())
 }
 
 /// Refuses a model that says it was trained on something else.
@@ -104,9 +132,9 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
         return Err(Failure::failed(format!("{file}: there is no path from {from} to {to}")));
     }
     let started = Instant::now();
-    let spinner = progress::spinner("walking");
-    let walked = walker.walk(source, target, &spinner)?;
-    spinner.finish_and_clear();
+    let progress = Progress::endless("predictions");
+    let walked = walker.walk(source, target, &progress)?;
+    drop(progress);
     tell_caps(walked.capped, walked.past_safety_cap, walked.predictions);
     let path = walked.path.ok_or_else(|| {
         let why = "the predictions lead nowhere: no neighbour fits them";
@@ -143,15 +171,13 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
     if arguments.json { print_json(&answer) } else { print(&text(file, from, to, &answer)) }
 }
 
-/// Says on stderr when predictions are not what an unlimited loop would give, or took very long.
+/// Warns when predictions are not what an unlimited loop would give, or took very long.
 pub(crate) fn tell_caps(capped: usize, past_safety_cap: usize, predictions: usize) {
     if capped > 0 {
-        note(&format!("itergnn: {capped} of {predictions} predictions did not stop by themselves: a cap ended them"));
+        warn(&format!("{capped} of {predictions} predictions did not stop by themselves: a cap ended them"));
     }
     if past_safety_cap > 0 {
-        note(&format!(
-            "itergnn: {past_safety_cap} of {predictions} predictions took more than {SAFETY_CAP} iterations"
-        ));
+        warn(&format!("{past_safety_cap} of {predictions} predictions took more than {SAFETY_CAP} iterations"));
     }
 }
 

@@ -7,7 +7,7 @@ use itergnn::{
         Attributes, EdgeWeights, Graph, generators,
         solvers::grid::{CellGrid, Connectivity},
     },
-    nn::{RunOptions, store::ModelCard},
+    nn::{Device, RunOptions, store::ModelCard},
     tasks::{
         TaskSpec,
         navigation::{NavigationSpec, mark_ends},
@@ -26,7 +26,7 @@ use crate::{
     height_map::HeightMap,
     options::SolveArguments,
     output::{print, print_json},
-    progress,
+    progress::Progress,
 };
 
 /// A prediction beyond this many times the number of cells is no length: the model sees no way.
@@ -36,7 +36,7 @@ const NO_WAY: f64 = 1e6;
 struct Answer {
     from: [usize; 2],
     to: [usize; 2],
-    /// Cells as `[row, column]`.
+    /// Cells as `[column, row]`.
     path: Vec<[usize; 2]>,
     /// Steps of the path that was found.
     length: f64,
@@ -68,9 +68,8 @@ fn ends(arguments: &SolveArguments) -> (&str, &str) {
     (arguments.from.as_deref().unwrap_or_default(), arguments.to.as_deref().unwrap_or_default())
 }
 
-pub(crate) fn run(arguments: &SolveArguments, image: &Path) -> Result<(), Failure> {
-    let device = arguments.compute.start()?;
-    let (model, card) = model::load(&arguments.model, &device)?;
+pub(crate) fn run(arguments: &SolveArguments, image: &Path, device: &Device) -> Result<(), Failure> {
+    let (model, card) = model::load(&arguments.model, device)?;
     let widths = model.config().widths();
     if (widths.node_width, widths.edge_width, widths.output_width) != (4, 1, 1) {
         return Err(Failure::bad_input("this model is not one of image navigation: see its card for the task"));
@@ -78,14 +77,14 @@ pub(crate) fn run(arguments: &SolveArguments, image: &Path) -> Result<(), Failur
     let map = HeightMap::read(image)?;
     let (from, to) = ends(arguments);
     if from.is_empty() || to.is_empty() {
-        return Err(Failure::bad_input("give --from ROW,COL and --to ROW,COL"));
+        return Err(Failure::bad_input("give --from COLUMN,ROW and --to COLUMN,ROW"));
     }
     let (source, target) = (map.find("--from", from)?, map.find("--to", to)?);
     if let Some(picture) = &arguments.picture {
         map.check_picture(picture)?;
     }
     let started = Instant::now();
-    let found = walk(&map, &ModelPredictor::new(&model, &device), source, target)
+    let found = walk(&map, &ModelPredictor::new(&model, device), source, target)
         .map_err(|failure| about(image, arguments, failure))?;
     let seconds = started.elapsed().as_secs_f64();
     // The exact solver is asked only now; nothing above has seen its answer, or which heights are in the way.
@@ -126,7 +125,7 @@ fn walk(map: &HeightMap, predictor: &dyn Predictor, source: u32, target: u32) ->
         .and_then(|graph| graph.with_edge_attributes(ones))
         .map_err(Failure::bad_input)?;
     let weights = EdgeWeights::unit(&graph);
-    let spinner = progress::spinner("walking");
+    let progress = Progress::endless("predictions");
     let (mut predicted_length, mut iterations, mut predictions) = (0.0, 0, 0);
     let mut walk = Walk::new(&graph, &weights, source, target, WalkRule::AsWritten).map_err(Failure::bad_input)?;
     while !walk.questions().is_empty() {
@@ -144,10 +143,10 @@ fn walk(map: &HeightMap, predictor: &dyn Predictor, source: u32, target: u32) ->
             }
         }
         predictions += asked.len();
-        spinner.set_message(format!("walking: {predictions} predictions"));
+        progress.at(predictions as u64);
         walk.supply(&lengths);
     }
-    spinner.finish_and_clear();
+    drop(progress);
     let path = walk.path().ok_or_else(|| {
         let why = "the predictions lead nowhere: no neighbour fits them";
         Failure::failed(format!("{why} (predicted length {predicted_length})"))
@@ -192,7 +191,7 @@ fn text(image: &Path, arguments: &SolveArguments, answer: &Answer) -> String {
         (Some(false), None) => "; there is no path".to_owned(),
         _ => String::new(),
     };
-    let cells: Vec<String> = answer.path.iter().map(|[row, column]| format!("{row},{column}")).collect();
+    let cells: Vec<String> = answer.path.iter().map(|[column, row]| format!("{column},{row}")).collect();
     format!(
         "{}: {} to {}: length {} (predicted {:.3} after {} iterations){verdict}\n{}\n",
         image.display(),

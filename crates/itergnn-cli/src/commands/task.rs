@@ -31,7 +31,7 @@ pub(crate) fn apply(spec: &mut TaskSpec, choice: &TaskChoice) -> Result<(), Box<
                 spec.data.clone_from(data);
             }
             if let Some(dataset) = dataset {
-                spec.dataset = dataset.parse()?;
+                spec.dataset.clone_from(dataset);
             }
         }
         (_, None, None) => {}

@@ -3,14 +3,14 @@
 use itergnn::{
     graph::{
         Attributes, EdgeWeights, Graph,
-        formats::{GraphFile, ReadOptions, read_graph},
+        formats::GraphFile,
         solvers::{bfs, components},
     },
     tasks::shortest_path::mark_ends,
 };
 use serde_json::Value;
 
-use crate::{commands::exact, failure::Failure, options::SolveArguments, output::note};
+use crate::{commands::exact, failure::Failure, options::SolveArguments};
 
 /// A graph from a file, whole or its largest component, and what a model sees of it.
 pub(crate) struct Terrain {
@@ -27,13 +27,9 @@ pub(crate) struct Terrain {
 impl Terrain {
     /// Reads the graph that the arguments name.
     pub(crate) fn read(arguments: &SolveArguments) -> Result<Self, Failure> {
-        let options = ReadOptions { directed: arguments.directed.then_some(true), ..ReadOptions::default() };
         let graph = arguments.graph.as_ref();
         let graph = graph.ok_or_else(|| Failure::bad_input("give a graph with --graph or a map with --image"))?;
-        let file = read_graph(graph, &options).map_err(Failure::bad_input)?;
-        for warning in &file.warnings {
-            note(&format!("itergnn: {}: {warning}", file.file));
-        }
+        let file = exact::read(graph, arguments.directed)?;
         let kept = arguments.largest_component.then(|| components::largest(&file.graph));
         let part = kept.as_ref().map(|nodes| file.graph.induced(nodes)).transpose().map_err(Failure::bad_input)?;
         let graph = part.unwrap_or_else(|| file.graph.clone());

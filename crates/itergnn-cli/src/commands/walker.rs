@@ -1,6 +1,5 @@
 //! Walking through a user's graph by predicted lengths.
 
-use indicatif::ProgressBar;
 use itergnn::{
     graph::{Graph, Path},
     nn::{RunOptions, controllers::SAFETY_CAP},
@@ -12,6 +11,7 @@ use rayon::prelude::*;
 use crate::{
     commands::{terrain::Terrain, train::failure},
     failure::Failure,
+    progress::Progress,
 };
 
 /// Predictions for paths in one graph.
@@ -47,7 +47,7 @@ struct Answer {
 
 impl Walker<'_> {
     /// Walks from source to target.
-    pub(crate) fn walk(&self, source: u32, target: u32, spinner: &ProgressBar) -> Result<Walked, Failure> {
+    pub(crate) fn walk(&self, source: u32, target: u32, progress: &Progress) -> Result<Walked, Failure> {
         let (graph, weights) = (&self.terrain.graph, &self.terrain.weights);
         let mut walked =
             Walked { path: None, predicted_length: 0.0, iterations: 0, predictions: 0, capped: 0, past_safety_cap: 0 };
@@ -65,7 +65,7 @@ impl Walker<'_> {
                 walked.capped += answers.iter().filter(|answer| answer.capped).count();
                 walked.past_safety_cap +=
                     answers.iter().filter(|answer| !answer.capped && answer.iterations > SAFETY_CAP).count();
-                spinner.set_message(format!("walking: {} predictions", walked.predictions));
+                progress.at(walked.predictions as u64);
                 walk.supply(&answers.iter().map(|answer| answer.length).collect::<Vec<_>>());
             }
             walked.path = walk.path();

@@ -1,8 +1,8 @@
 //! What a picture is made of.
 
-use std::{io::Write, path::Path};
+use std::path::Path;
 
-use crate::{failure::Failure, output::AtomicFile};
+use crate::{failure::Failure, output::Output};
 
 /// Red, green and blue.
 pub(crate) type Color = [u8; 3];
@@ -61,14 +61,13 @@ impl Drawing {
             Kind::Svg => self.svg().into_bytes(),
             Kind::Png => self.png().map_err(Failure::failed)?,
         };
-        let mut file = AtomicFile::create(path)?;
-        file.write_all(&bytes).map_err(|error| Failure::writing(path.display(), &error))?;
-        file.finish()
+        Output::write(path, &bytes)
     }
 
-    /// Refuses a file name whose extension is no picture, before any work is done for it.
+    /// Refuses a file that cannot be written or whose extension is no picture, before any work is done for it.
     pub(crate) fn check_name(path: &Path) -> Result<(), Failure> {
-        Kind::of(path).map(drop)
+        Kind::of(path)?;
+        Output::check(path)
     }
 }
 

@@ -1,12 +1,14 @@
 //! Arguments about samples and graphs.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use itergnn::{
     graph::generators::Generator,
-    tasks::{SizeRange, Split, Task, shortest_path::Weights},
+    tasks::{SizeRange, Split, Task, graph_classification::DataSetName, shortest_path::Weights},
 };
+
+use crate::compute::{parse_seconds, parse_threads};
 
 /// Changes to a task's settings; without them a task is as in the paper.
 #[derive(Debug, Args)]
@@ -34,7 +36,7 @@ pub(crate) struct TaskChoice {
     pub(crate) data: Option<PathBuf>,
     /// MUTAG, PTC, PROTEINS, IMDBBINARY or IMDBMULTI.
     #[arg(long, value_name = "NAME")]
-    pub(crate) dataset: Option<String>,
+    pub(crate) dataset: Option<DataSetName>,
 }
 
 #[derive(Debug, Args)]
@@ -62,11 +64,11 @@ pub(crate) struct SampleArguments {
     /// train, validation or test: independent streams of the same seed.
     #[arg(long, default_value_t = Split::Train)]
     pub(crate) split: Split,
-    /// Write here instead of stdout; the file appears when it is complete.
+    /// Write here instead of stdout; the file appears when it is complete, and replaces one that is there.
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// Threads to use; all cores unless told. The samples do not depend on it.
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,
 }
 
@@ -93,8 +95,8 @@ pub(crate) struct ExactArguments {
     #[arg(long)]
     pub(crate) directed: bool,
     /// Give up the proof of a tour after this long and say so; lattices of 100 cities and more can take very long.
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) time_limit: Option<f64>,
+    #[arg(long, alias = "time-limit", value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) timeout: Option<Duration>,
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
@@ -114,7 +116,7 @@ pub(crate) struct PropertiesArguments {
     /// Seed of the graphs.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Folder for the figures.
+    /// Folder for the figures; those of an earlier run are replaced.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// One JSON list on stdout.

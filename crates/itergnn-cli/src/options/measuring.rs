@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::compute::{ComputeChoice, EngineChoice};
+use crate::compute::{ComputeChoice, EngineChoice, parse_threads};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -41,7 +41,7 @@ pub(crate) struct ReproduceArguments {
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub(crate) out: PathBuf,
     /// Experiments at a time; all cores unless told.
-    #[arg(long)]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,
     /// Run nothing; write the report from the results that are there.
     #[arg(long)]

@@ -5,7 +5,7 @@ mod measuring;
 mod models;
 mod training;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 
 pub(crate) use data::{ExactArguments, PropertiesArguments, SampleArguments, TaskChoice};
 pub(crate) use measuring::{BenchArguments, ReproduceArguments};
@@ -24,6 +24,9 @@ pub(crate) use training::{DemoArguments, FoldSource, TrainArguments};
 #[command(after_help = "Exit codes: 0 done, 1 failed, 2 bad usage or bad input.\n\
                         First steps: `itergnn demo`, then `itergnn sample shortest-path --count 1`.")]
 pub(crate) struct Options {
+    /// No progress and no notes on stderr; warnings and errors stay.
+    #[arg(long, global = true)]
+    pub(crate) quiet: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -54,4 +57,46 @@ pub(crate) enum Command {
     Import(ImportArguments),
     /// Measures how far apart nodes are in the graphs of every generator and map, by size, and draws box plots.
     Properties(PropertiesArguments),
+    /// Prints a script that completes commands and flags in a shell.
+    #[command(after_help = "\
+Examples:
+  itergnn completions bash > ~/.local/share/bash-completion/completions/itergnn
+  itergnn completions zsh > ~/.zfunc/_itergnn
+  itergnn completions fish > ~/.config/fish/completions/itergnn.fish")]
+    Completions(CompletionsArguments),
+    /// Prints the manual page, of the whole program or of one command.
+    #[command(after_help = "Example:\n  itergnn man solve | man -l -")]
+    Man(ManArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell.
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// A command; the whole program unless given.
+    pub(crate) command: Option<String>,
+}
+
+impl Command {
+    /// Whether stdout is to hold one JSON object and nothing else.
+    pub(crate) fn wants_json(&self) -> bool {
+        match self {
+            Self::Demo(arguments) => arguments.json,
+            Self::Sample(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::Exact(arguments) => arguments.json,
+            Self::Train(arguments) => arguments.json,
+            Self::Eval(arguments) => arguments.json,
+            Self::Solve(arguments) => arguments.json,
+            Self::Predict(arguments) => arguments.json,
+            Self::Reproduce(arguments) => arguments.json,
+            Self::Play(arguments) => arguments.json,
+            Self::Bench(arguments) => arguments.json,
+            Self::Properties(arguments) => arguments.json,
+            Self::Import(arguments) => arguments.json,
+        }
+    }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use itergnn::tasks::Task;
 
 use super::TaskChoice;
-use crate::compute::{ComputeChoice, EngineChoice};
+use crate::compute::{ComputeChoice, EngineChoice, TimeLimit};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -33,8 +33,8 @@ pub(crate) struct EvalArguments {
     /// Also walk from source to target by predicted lengths and count the shortest paths.
     #[arg(long)]
     pub(crate) success: bool,
-    /// Also list every graph: distance, prediction, iterations (in --json).
-    #[arg(long)]
+    /// Also list every graph in the JSON: distance, prediction, iterations.
+    #[arg(long, requires = "json")]
     pub(crate) records: bool,
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
     #[arg(long, value_name = "N")]
@@ -45,11 +45,13 @@ pub(crate) struct EvalArguments {
     #[command(flatten)]
     pub(crate) compute: ComputeChoice,
     #[command(flatten)]
+    pub(crate) time: TimeLimit,
+    #[command(flatten)]
     pub(crate) engine: EngineChoice,
     /// Pacman: play the paper's 30 settings of walls and dots.
     #[arg(long)]
     pub(crate) grid: bool,
-    /// Pacman: share of random moves; none unless given.
+    /// Pacman: share of random moves, 0 to 1; none unless given.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) exploration: f64,
     /// Pacman: let the player correct its values by what its moves led to, until it eats the next dot.
@@ -58,7 +60,7 @@ pub(crate) struct EvalArguments {
     /// Pacman: average the network over the eight rotations and reflections of the map.
     #[arg(long)]
     pub(crate) symmetries: bool,
-    /// Pacman: also write the numbers of --grid here, as JSON.
+    /// Pacman: also write the numbers of --grid here, as JSON; a file that is there is replaced.
     #[arg(long, value_name = "FILE", requires = "grid")]
     pub(crate) out: Option<PathBuf>,
     /// One JSON object on stdout.
@@ -85,6 +87,8 @@ pub(crate) struct PredictArguments {
     pub(crate) trace: bool,
     #[command(flatten)]
     pub(crate) compute: ComputeChoice,
+    #[command(flatten)]
+    pub(crate) time: TimeLimit,
     #[command(flatten)]
     pub(crate) engine: EngineChoice,
     /// One JSON object on stdout.
@@ -119,7 +123,7 @@ pub(crate) struct PlayArguments {
     /// Which game.
     #[arg(long, default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Moves a second.
+    /// Moves per second, of what is shown or recorded.
     #[arg(long, default_value_t = 8.0)]
     pub(crate) speed: f64,
     /// Let the player correct its values by what its moves led to, until it eats the next dot.
@@ -128,7 +132,7 @@ pub(crate) struct PlayArguments {
     /// Average the network over the eight rotations and reflections of the map.
     #[arg(long)]
     pub(crate) symmetries: bool,
-    /// Write the game here as a moving picture, .gif or .svg.
+    /// Write the game here as a moving picture, .gif or .svg; a file that is there is replaced.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// One JSON object on stdout.
@@ -145,8 +149,8 @@ Examples:
   itergnn solve models/shortest-path-lobster.safetensors --graph arena.map --from 1,11 --to 40,30 --picture way.png
   itergnn solve runs/lobster --graph roads.edges --largest-component --pairs 50 --seed 1
 
-Nodes are named as the file names them (DIMACS counts from 1; cells of a map are column,row). The model never sees the exact answer:
---check compares afterwards.
+Nodes are named as the file names them (DIMACS counts from 1). Cells of maps and of images are both COLUMN,ROW, from 0 at the top left.
+The model never sees the exact answer: --check compares afterwards.
 
 In a picture brighter is higher: a grey value g of 255 is a height of g / 255, colours count by their luminance, 16 bits are kept, transparent
 pixels are refused. The model of this project learned by itself that heights above 0.8 (grey above 204) cannot be entered.")]
@@ -159,10 +163,10 @@ pub(crate) struct SolveArguments {
     /// A PNG as a map of heights, for a model of image navigation: every pixel a cell with four neighbours.
     #[arg(long, value_name = "MAP.png", conflicts_with_all = ["graph", "directed", "pairs", "largest_component"])]
     pub(crate) image: Option<PathBuf>,
-    /// Source node; ROW,COL from 0 at the top left of an image.
+    /// Source node, by its name in the file; COLUMN,ROW from 0 at the top left on maps and images.
     #[arg(long, value_name = "NODE", requires = "to")]
     pub(crate) from: Option<String>,
-    /// Target node; ROW,COL from 0 at the top left of an image.
+    /// Target node, named as the source.
     #[arg(long, value_name = "NODE", requires = "from")]
     pub(crate) to: Option<String>,
     /// Instead of --from and --to: this many random pairs that have a path, each compared with the exact solver afterwards.
@@ -180,7 +184,7 @@ pub(crate) struct SolveArguments {
     /// Compare with the exact solver afterwards.
     #[arg(long)]
     pub(crate) check: bool,
-    /// Draw the path: a .svg or a .png file; maps and images only.
+    /// Draw the path: a .svg or a .png file, maps and images only; a file that is there is replaced.
     #[arg(long, value_name = "FILE.svg|png")]
     pub(crate) picture: Option<PathBuf>,
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
@@ -191,6 +195,8 @@ pub(crate) struct SolveArguments {
     pub(crate) memory: Option<f64>,
     #[command(flatten)]
     pub(crate) compute: ComputeChoice,
+    #[command(flatten)]
+    pub(crate) time: TimeLimit,
     #[command(flatten)]
     pub(crate) engine: EngineChoice,
     /// One JSON object on stdout.
@@ -211,7 +217,7 @@ pub(crate) struct ImportArguments {
     /// The authors' model string.
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: String,
-    /// The model to write.
+    /// The model to write; a file that is there is replaced.
     #[arg(long, value_name = "MODEL.safetensors")]
     pub(crate) out: PathBuf,
     /// One JSON object on stdout.

@@ -2,49 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use safetensors::{Dtype, View};
 
 use super::{FORMAT_VERSION, METADATA_KEY, ModelCard, StoreError};
 use crate::{GnnModel, NamedTensor, named_tensors};
 
-/// Writes a model and its card to `path`, atomically: a temporary file beside it is written, flushed to disk and renamed.
+/// Writes a model and its card to `path`, atomically ([`itergnn_graph::OutputFile`]).
 ///
 /// # Errors
 /// [`StoreError::Io`], or [`StoreError::NotFinite`] for a weight that could not be read back.
 pub fn save(model: &GnnModel, card: &ModelCard, path: impl AsRef<Path>) -> Result<(), StoreError> {
     let path = path.as_ref();
     let bytes = to_bytes(model, card)?;
-    let temporary = temporary_beside(path);
-    let written = write_and_rename(&bytes, &temporary, path);
-    if written.is_err() {
-        // The failure to report is the first one; a file that cannot be removed either changes nothing.
-        let _ = fs::remove_file(&temporary);
-    }
-    written
-}
-
-fn write_and_rename(bytes: &[u8], temporary: &Path, path: &Path) -> Result<(), StoreError> {
-    let failed = |source| StoreError::Io { path: path.to_owned(), source };
-    let mut file = File::create(temporary).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    file.sync_all().map_err(failed)?;
-    drop(file);
-    fs::rename(temporary, path).map_err(failed)?;
-    // The new name is durable once the folder is flushed; not every platform lets a folder be opened for that.
-    if let Some(Ok(folder)) = path.parent().map(File::open) {
-        let _ = folder.sync_all();
-    }
-    Ok(())
-}
-
-/// `model.safetensors` -> `.model.safetensors.1234.tmp`, in the same folder so that the rename stays on one file system.
-fn temporary_beside(path: &Path) -> PathBuf {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    itergnn_graph::write_file(path, &bytes).map_err(|source| StoreError::Io { path: path.to_owned(), source })
 }
 
 /// The bytes of a model file.

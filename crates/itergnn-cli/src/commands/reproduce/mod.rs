@@ -24,9 +24,11 @@ use itergnn::train::{
 
 use crate::{
     commands::train::{failure, stop_on_interrupt},
+    estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
+    given::Given,
     options::ReproduceArguments,
-    output::{self, AtomicFile, note, print, print_json},
+    output::{self, Output, note, print, print_json},
     report::{Report, ReportCell, today},
 };
 
@@ -35,9 +37,10 @@ use queue_view::QueueView;
 /// Parts of the report that no queue of trainings makes.
 const OTHERS: [&str; 3] = ["graph-classification", "pacman", "properties"];
 
-pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
-    let budget = budget(arguments)?;
+pub(crate) fn run(arguments: &ReproduceArguments, given: &Given) -> Result<(), Failure> {
     check_names(arguments)?;
+    refuse_flags(arguments, given)?;
+    let budget = budget(arguments)?;
     let sections = catalogue(&budget).map_err(failure)?;
     let store = ResultStore::open(&arguments.out.join("results")).map_err(failure)?;
     let chosen = sections.iter().filter(|section| is_wanted(arguments, section.table.id));
@@ -67,6 +70,8 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
 fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
     let mut budget = if arguments.quick { Budget::quick() } else { Budget::full() };
     if let Some(seeds) = arguments.seeds {
+        // Every experiment of every table has a job per seed.
+        Allowance::free().check_count("--seeds", seeds, 100 * RECORD_BYTES)?;
         budget.seeds = (0..seeds).collect();
     }
     let budget = budget.with_training(arguments.samples, arguments.epochs);
@@ -74,6 +79,26 @@ fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
         return Err(Failure::bad_input("--seeds, --samples and --epochs must be at least 1"));
     }
     Ok(budget)
+}
+
+/// Refuses what means nothing for the tables that are made: trainings have seeds, samples and epochs, cross-validations data and epochs.
+fn refuse_flags(arguments: &ReproduceArguments, given: &Given) -> Result<(), Failure> {
+    let mut meant = vec!["quick", "out", "report-only"];
+    let trains = section_names().into_iter().any(|name| is_wanted(arguments, name));
+    let classifies = is_wanted(arguments, "graph-classification");
+    if trains {
+        meant.extend(["samples", "epochs"]);
+    }
+    if arguments.report_only {
+        return given.only("a report of what is there", &meant);
+    }
+    if trains {
+        meant.extend(["seeds", "models", "threads"]);
+    }
+    if classifies {
+        meant.extend(["data", "epochs", "threads"]);
+    }
+    given.only("these tables", &meant)
 }
 
 /// Leaves the jobs of the named models, all if none is named.
@@ -168,7 +193,6 @@ fn machine() -> String {
 }
 
 fn write_report(folder: &Path, report: &Report) -> Result<(), Failure> {
-    use std::io::Write;
     let figures = folder.join("figures");
     fs::create_dir_all(&figures).map_err(|error| Failure::writing(figures.display(), &error))?;
     let mut files = vec![(folder.join("report.md"), report.markdown()), (folder.join("report.html"), report.html())];
@@ -176,9 +200,7 @@ fn write_report(folder: &Path, report: &Report) -> Result<(), Failure> {
         files.push((figures.join(format!("{}.svg", figure.name)), figure.svg.clone()));
     }
     for (path, text) in files {
-        let mut file = AtomicFile::create(&path)?;
-        file.write_all(text.as_bytes()).map_err(|error| Failure::writing(path.display(), &error))?;
-        file.finish()?;
+        Output::write(&path, text.as_bytes())?;
     }
     Ok(())
 }

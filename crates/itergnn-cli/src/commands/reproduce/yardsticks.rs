@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
 };
 
@@ -17,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     failure::Failure,
-    output::{AtomicFile, note},
+    output::{Output, note},
     report::ReportCell,
 };
 
@@ -61,9 +60,7 @@ pub(super) fn run(out: &Path, quick: bool) -> Result<(), Failure> {
     let measured = Measured { size: SIZE, train, test, seed, yardsticks: found };
     let mut text = serde_json::to_vec_pretty(&measured).map_err(|error| Failure::failed(error.to_string()))?;
     text.push(b'\n');
-    let mut file = AtomicFile::create(&path(out))?;
-    file.write_all(&text).map_err(|error| Failure::writing(path(out).display(), &error))?;
-    file.finish()
+    Output::write(&path(out), &text)
 }
 
 /// Their rows in a table, where it has the column and they were measured.
