@@ -30,7 +30,7 @@ pub(crate) struct EngineChoice {
 #[derive(Debug, Args)]
 pub(crate) struct TimeLimit {
     /// Give up after this long, with exit code 1.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) timeout: Option<Duration>,
 }
 

@@ -1,9 +1,12 @@
 //! Progress on stderr for anything that takes a while: a bar on a terminal, lines elsewhere, and nothing for what is done at once.
 
 use std::{
-    cell::Cell,
     io::IsTerminal,
-    sync::mpsc,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc,
+    },
     time::{Duration, Instant},
 };
 
@@ -16,6 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Between two lines where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Between two looks of a terminal's reader.
+const FRAME_EVERY: Duration = Duration::from_millis(200);
 
 /// A bar with rate and time left.
 pub(crate) fn bar(total: u64, what: &'static str) -> ProgressBar {
@@ -31,106 +37,74 @@ pub(crate) fn bar(total: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// How far something has come, with the time it has left; shown once it has taken two seconds.
+/// How far something has come, and the time it has left; shown from two seconds on until it is dropped, whatever the work is busy with.
 pub(crate) struct Progress {
-    what: &'static str,
-    total: u64,
-    started: Instant,
-    bar: Option<ProgressBar>,
-    /// When the next line is due, where there is no bar.
-    due: Cell<Duration>,
+    done: Arc<AtomicU64>,
+    /// Nothing is ever sent: the thread that shows it ends when this is dropped.
+    _running: mpsc::Sender<()>,
 }
 
 impl Progress {
     /// Begins something of `total` parts.
     pub(crate) fn new(what: &'static str, total: u64) -> Self {
-        let bar = (std::io::stderr().is_terminal() && !is_quiet()).then(|| {
-            let bar = bar(total, what);
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-            bar
-        });
-        Self { what, total, started: Instant::now(), bar, due: Cell::new(PATIENCE) }
+        Self::begin(what.to_owned(), Some(total))
     }
 
-    /// Begins something whose end is not known.
-    pub(crate) fn endless(what: &'static str) -> Self {
-        Self::new(what, 0)
+    /// Begins something in one piece, or whose number of parts is not known.
+    pub(crate) fn endless(what: impl Into<String>) -> Self {
+        Self::begin(what.into(), None)
+    }
+
+    fn begin(what: String, total: Option<u64>) -> Self {
+        let (running, ended) = mpsc::channel();
+        let progress = Self { done: Arc::default(), _running: running };
+        if !is_quiet() {
+            let (done, started) = (Arc::clone(&progress.done), Instant::now());
+            std::thread::spawn(move || show(&what, total, started, &done, &ended));
+        }
+        progress
     }
 
     /// Says that so many parts are done.
     pub(crate) fn at(&self, done: u64) {
-        let elapsed = self.started.elapsed();
-        if elapsed < self.due.get() {
+        self.done.store(done, Ordering::Relaxed);
+    }
+}
+
+fn show(what: &str, total: Option<u64>, started: Instant, done: &AtomicU64, ended: &mpsc::Receiver<()>) {
+    let waits = |time| matches!(ended.recv_timeout(time), Err(mpsc::RecvTimeoutError::Timeout));
+    if !waits(PATIENCE) {
+        return;
+    }
+    if std::io::stderr().is_terminal() {
+        let bar = total.map_or_else(ProgressBar::new_spinner, |total| bar(total, "")).with_elapsed(started.elapsed());
+        bar.set_prefix(what.to_owned());
+        bar.set_message(what.to_owned());
+        while waits(FRAME_EVERY) {
+            bar.set_position(done.load(Ordering::Relaxed));
+            bar.tick();
+        }
+        bar.finish_and_clear();
+        return;
+    }
+    loop {
+        note(&line(what, total, done.load(Ordering::Relaxed), started.elapsed()));
+        if !waits(LINE_EVERY) {
             return;
         }
-        match &self.bar {
-            Some(bar) => {
-                if bar.is_hidden() {
-                    bar.set_draw_target(ProgressDrawTarget::stderr());
-                }
-                bar.set_position(done);
-            }
-            None => {
-                self.due.set(elapsed + LINE_EVERY);
-                note(&self.line(done, elapsed));
-            }
-        }
-    }
-
-    fn line(&self, done: u64, elapsed: Duration) -> String {
-        if self.total == 0 {
-            return format!("{}: {done} after {}", self.what, HumanDuration(elapsed));
-        }
-        let left = elapsed.as_secs_f64() * (self.total.saturating_sub(done)) as f64 / done.max(1) as f64;
-        let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
-        match done {
-            0 => format!("{}: 0 of {} after {}", self.what, self.total, HumanDuration(elapsed)),
-            _ => format!("{}: {done} of {}, about {} left", self.what, self.total, HumanDuration(left)),
-        }
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+fn line(what: &str, total: Option<u64>, done: u64, elapsed: Duration) -> String {
+    match total {
+        None if done == 0 => format!("{what}: {} so far", HumanDuration(elapsed)),
+        None => format!("{what}: {done} after {}", HumanDuration(elapsed)),
+        Some(total) if done == 0 => format!("{what}: 0 of {total} after {}", HumanDuration(elapsed)),
+        Some(total) => {
+            let left = elapsed.as_secs_f64() * total.saturating_sub(done) as f64 / done as f64;
+            let left = Duration::try_from_secs_f64(left).unwrap_or(Duration::MAX);
+            format!("{what}: {done} of {total}, about {} left", HumanDuration(left))
         }
-    }
-}
-
-/// Work in one piece whose end is not known: after two seconds a spinner on a terminal, lines elsewhere, until it is dropped.
-pub(crate) struct Working {
-    /// Nothing is ever sent: the thread ends when this is dropped.
-    _running: mpsc::Sender<()>,
-}
-
-impl Working {
-    /// Begins something.
-    pub(crate) fn on(what: impl Into<String>) -> Self {
-        let (running, ended) = mpsc::channel();
-        let (what, started) = (what.into(), Instant::now());
-        let watch = move || {
-            let waits = |time| matches!(ended.recv_timeout(time), Err(mpsc::RecvTimeoutError::Timeout));
-            if !waits(PATIENCE) {
-                return;
-            }
-            if std::io::stderr().is_terminal() {
-                let spinner = ProgressBar::new_spinner().with_message(what);
-                while waits(Duration::from_millis(200)) {
-                    spinner.tick();
-                }
-                spinner.finish_and_clear();
-            } else {
-                note(&format!("{what} ..."));
-                while waits(LINE_EVERY) {
-                    note(&format!("{what}: {} so far", HumanDuration(started.elapsed())));
-                }
-            }
-        };
-        if !is_quiet() {
-            std::thread::spawn(watch);
-        }
-        Self { _running: running }
     }
 }
 
@@ -140,9 +114,10 @@ mod tests {
 
     #[test]
     fn a_line_tells_how_much_time_is_left() {
-        let progress = Progress::new("graphs", 100);
-        assert_eq!(progress.line(20, Duration::from_secs(10)), "graphs: 20 of 100, about 40 seconds left");
-        assert_eq!(progress.line(0, Duration::from_secs(3)), "graphs: 0 of 100 after 3 seconds");
-        assert_eq!(Progress::endless("steps").line(7, Duration::from_secs(3)), "steps: 7 after 3 seconds");
+        let after = Duration::from_secs;
+        assert_eq!(line("graphs", Some(100), 20, after(10)), "graphs: 20 of 100, about 40 seconds left");
+        assert_eq!(line("graphs", Some(100), 0, after(3)), "graphs: 0 of 100 after 3 seconds");
+        assert_eq!(line("predictions", None, 7, after(3)), "predictions: 7 after 3 seconds");
+        assert_eq!(line("proving", None, 0, after(3)), "proving: 3 seconds so far");
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 const COMPUTE: [&str; 4] = ["task", "device", "threads", "timeout"];
 
 /// Flags of one setting of the game, or of the paper's thirty.
-const SETTING: [&str; 3] = ["size", "dots", "walls"];
+const SETTING: [&str; 4] = ["grid", "size", "dots", "walls"];
 const GRID: [&str; 2] = ["grid", "out"];
 
 pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failure> {

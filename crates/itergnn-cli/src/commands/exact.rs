@@ -18,7 +18,7 @@ use crate::{
     given::Given,
     options::ExactArguments,
     output::{self, print, print_json, warn},
-    progress::Working,
+    progress::Progress,
 };
 
 /// How many edges the diameter may look at: a few seconds. Beyond it the answer is a bound.
@@ -80,7 +80,7 @@ fn tour(arguments: &ExactArguments) -> Result<(), Failure> {
     let started = Instant::now();
     let distances =
         DistanceMatrix::from_fn(instance.dimension, |a, b| instance.distance(a, b)).map_err(Failure::bad_input)?;
-    let working = Working::on(format!("proving the shortest tour of {} cities", instance.dimension));
+    let working = Progress::endless(format!("proving the shortest tour of {} cities", instance.dimension));
     let out_of_time = || arguments.timeout.is_some_and(|limit| started.elapsed() > limit);
     let solution = tsp::solve(&distances, &TspOptions { stop: Some(&out_of_time), ..TspOptions::default() });
     drop(working);
@@ -163,7 +163,7 @@ struct Summary {
 
 fn summary(arguments: &ExactArguments, file: &GraphFile) -> Result<(), Failure> {
     let started = Instant::now();
-    let working = Working::on("measuring the diameter");
+    let working = Progress::endless("measuring the diameter");
     let hops = diameter::hop_diameter(&file.graph, DIAMETER_BUDGET);
     drop(working);
     let answer = Summary {

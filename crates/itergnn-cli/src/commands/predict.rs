@@ -14,7 +14,7 @@ use crate::{
     failure::Failure,
     options::PredictArguments,
     output::{self, print, print_json, warn},
-    progress::Working,
+    progress::Progress,
 };
 
 #[derive(Serialize)]
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         options = options.with_trace();
     }
     let tensors = GraphTensors::from_graph(&graph, &device);
-    let working = Working::on("predicting");
+    let working = Progress::endless("predicting");
     let prediction = model.predict_with(&tensors, &options).map_err(|error| in_file(arguments, &error))?;
     if let Some(Some(iteration)) = prediction.overflows().first() {
         let why = format!("a value of the model is not finite at iteration {iteration}: there is no prediction");

@@ -8,7 +8,7 @@ use crate::{
     figures::{PropertyFigure, property_figures},
     options::PropertiesArguments,
     output::{Output, note, print, print_json, table},
-    progress::Working,
+    progress::Progress,
 };
 
 pub(crate) fn run(arguments: &PropertiesArguments) -> Result<(), Failure> {
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &PropertiesArguments) -> Result<(), Failure> {
     }
     // The distance of every graph of a kind and size, twice while they are sorted.
     Allowance::free().check_count("--count", arguments.count, 2 * size_of::<f64>() as u64)?;
-    let working = Working::on("drawing graphs");
+    let working = Progress::endless("drawing graphs");
     let figures = property_figures(arguments.seed, arguments.count).map_err(Failure::bad_input)?;
     drop(working);
     if let Some(folder) = &arguments.out {

@@ -95,7 +95,7 @@ pub(crate) struct ExactArguments {
     #[arg(long)]
     pub(crate) directed: bool,
     /// Give up the proof of a tour after this long and say so; lattices of 100 cities and more can take very long.
-    #[arg(long, alias = "time-limit", value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, alias = "time-limit", value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) timeout: Option<Duration>,
     /// One JSON object on stdout.
     #[arg(long)]

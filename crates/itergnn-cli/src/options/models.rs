@@ -61,7 +61,7 @@ pub(crate) struct EvalArguments {
     #[arg(long)]
     pub(crate) symmetries: bool,
     /// Pacman: also write the numbers of --grid here, as JSON; a file that is there is replaced.
-    #[arg(long, value_name = "FILE", requires = "grid")]
+    #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
     /// One JSON object on stdout.
     #[arg(long)]

@@ -69,10 +69,10 @@ fn a_long_command_gives_up_when_told() {
 #[test]
 fn a_long_command_gave_no_sign_of_life() {
     let folder = folder(&[]);
-    let line = ["eval", &lobster_model(), "--size", "2000", "--count", "100000", "--timeout", "8"];
-    let output = itergnn(folder.path(), &line);
-    let message = text(&output.stderr);
-    assert!(message.contains("of 100000, about") && message.contains("left"), "{message}");
-    let quiet = text(&itergnn(folder.path(), &[&line[..8], &["4", "--quiet"]].concat()).stderr);
+    let model = lobster_model();
+    let line = ["eval", &model, "--size", "50", "--count", "1000000", "--timeout"];
+    let message = text(&itergnn(folder.path(), &[&line[..], &["16"]].concat()).stderr);
+    assert!(message.contains("of 1000000, about") && message.contains("left"), "{message}");
+    let quiet = text(&itergnn(folder.path(), &[&line[..], &["4", "--quiet"]].concat()).stderr);
     assert_eq!(quiet.lines().count(), 1, "{quiet}");
 }
