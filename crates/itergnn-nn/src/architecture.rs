@@ -54,6 +54,11 @@ pub trait Settings {
         false
     }
 
+    /// What attributes and predictions are measured in; see [`GraphModelConfig::unit`].
+    fn unit(&self) -> f64 {
+        1.0
+    }
+
     /// Roughly how many bytes a graph needs while it is predicted.
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
         let row = self.hidden_width() as u64 * size_of::<f32>() as u64;

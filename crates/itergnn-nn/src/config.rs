@@ -63,6 +63,18 @@ pub struct GraphModelConfig {
     /// Whether LeakyReLU follows the last map of the head, as in the authors' code.
     #[serde(default)]
     pub head_final_activation: bool,
+    /// What attributes and predictions are measured in: node and edge attributes are divided by it on their way in, predictions multiplied on their way out, and the loss is that of
+    /// divided labels. 1,000 for tours, whose coordinates would saturate the confidence otherwise; 1 in files of older versions.
+    #[serde(default = "unit", skip_serializing_if = "is_unit")]
+    pub unit: f64,
+}
+
+fn unit() -> f64 {
+    1.0
+}
+
+fn is_unit(unit: &f64) -> bool {
+    *unit == 1.0
 }
 
 fn paper_hidden_width() -> usize {
@@ -140,6 +152,9 @@ impl Settings for GraphModelConfig {
         at_least_one("embedding_layers", self.embedding_layers)?;
         at_least_one("head_layers", self.head_layers)?;
         at_least_one("blocks", self.blocks.len())?;
+        if !(self.unit.is_finite() && self.unit > 0.0) {
+            return Err(Error::config("model", format!("unit {} is not a positive number", self.unit)));
+        }
         if self.readout == ReadoutKind::Pointer && self.output_width != 1 {
             let found = self.output_width;
             return Err(Error::config(
@@ -170,7 +185,8 @@ impl Settings for GraphModelConfig {
             blocks => blocks.iter().map(block_line).collect::<Vec<_>>().join(", then "),
         };
         let (prior, readout) = (self.prior, self.readout);
-        format!("graph network: {blocks}, prior {prior}, hidden {}, readout {readout}", self.hidden_width)
+        let unit = if is_unit(&self.unit) { String::new() } else { format!(", in units of {}", self.unit) };
+        format!("graph network: {blocks}, prior {prior}, hidden {}, readout {readout}{unit}", self.hidden_width)
     }
 
     fn hidden_width(&self) -> usize {
@@ -194,6 +210,10 @@ impl Settings for GraphModelConfig {
 
     fn is_capped_in_training(&self) -> bool {
         true
+    }
+
+    fn unit(&self) -> f64 {
+        self.unit
     }
 }
 

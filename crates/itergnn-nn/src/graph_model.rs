@@ -32,6 +32,8 @@ pub struct GraphModel {
     blocks: Vec<Controller>,
     readout: Readout,
     head: Mlp,
+    #[module(skip)]
+    unit: f64,
 }
 
 /// What a model computed, still on the device.
@@ -63,10 +65,15 @@ impl Architecture for GraphModel {
         let readout = Readout::new(config.readout, input, hidden, homogeneous, device, rng);
         let readout = readout.with_edges(hidden, config.edge_width, config.prior != Prior::Full, device, rng);
         let head = config.head().init(device, rng);
-        Ok(Self { embedding, blocks, readout, head })
+        Ok(Self { embedding, blocks, readout, head, unit: config.unit })
     }
 
     fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+        let measured = (self.unit != 1.0).then(|| {
+            let (nodes, edges) = (graph.node_attributes() / self.unit, graph.edge_attributes() / self.unit);
+            graph.clone().with_node_attributes(nodes).with_edge_attributes(edges)
+        });
+        let graph = measured.as_ref().unwrap_or(graph);
         let input = graph.node_attributes();
         let mut hidden = self.embedding.forward(input.clone());
         let mut blocks = Vec::with_capacity(self.blocks.len());
@@ -80,6 +87,7 @@ impl Architecture for GraphModel {
         } else {
             self.head.forward(self.readout.forward(graph, input, hidden.clone()))
         };
+        let values = if self.unit == 1.0 { values } else { values * self.unit };
         Ok(ModelOutput { values, hidden: Some(hidden), auxiliary_loss: total_charge(&blocks), blocks })
     }
 }

@@ -223,6 +223,7 @@ impl GraphModelConfig {
             readout: task.readout,
             head_layers: 1,
             head_final_activation: false,
+            unit: 1.0,
         }
     }
 
@@ -263,6 +264,13 @@ impl GraphModelConfig {
     pub fn with_hidden_width(mut self, hidden_width: usize) -> Self {
         self.hidden_width = hidden_width;
         self.blocks.iter_mut().for_each(|block| block.layer.hidden_width = hidden_width);
+        self
+    }
+
+    /// With attributes and predictions measured in another unit.
+    #[must_use]
+    pub fn with_unit(mut self, unit: f64) -> Self {
+        self.unit = unit;
         self
     }
 

@@ -67,6 +67,7 @@ fn model(readout: ReadoutKind, output_width: usize, prior: Prior, hidden_width: 
         readout,
         head_layers: 1,
         head_final_activation: false,
+        unit: 1.0,
     };
     GnnConfig::Graph(config).init(&device(), &mut InitRng::new(4)).unwrap()
 }

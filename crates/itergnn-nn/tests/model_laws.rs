@@ -201,6 +201,23 @@ proptest! {
 }
 
 #[test]
+fn a_unit_measures_what_comes_in_and_what_goes_out() {
+    const UNIT: f64 = 1_000.0;
+    let graph = tensors(&[random_graph(5, 0.4, &mut rng::seeded(3)), random_graph(7, 0.4, &mut rng::seeded(4))]);
+    let (nodes, edges) = (graph.node_attributes() * UNIT, graph.edge_attributes() * UNIT);
+    let large = graph.clone().with_node_attributes(nodes).with_edge_attributes(edges);
+    let GnnConfig::Graph(config) = preset("iter-path", &TaskWidths::graph(2, 1, 1)).unwrap() else {
+        panic!("a graph model")
+    };
+    let config = config.with_hidden_width(6);
+    let small_model = GnnConfig::Graph(config.clone()).init(&DEVICE, &mut InitRng::new(5)).unwrap();
+    let model = GnnConfig::Graph(config.with_unit(UNIT)).init(&DEVICE, &mut InitRng::new(5)).unwrap();
+    let (small, large) = (predict(&small_model, &graph), predict(&model, &large));
+    assert_near(&large.values, &small.values, UNIT, "unit");
+    assert_eq!(small.iterations, large.iterations);
+}
+
+#[test]
 fn every_preset_predicts_and_a_seed_fixes_its_weights() {
     let graph = tensors(&[random_graph(5, 0.5, &mut rng::seeded(1)), random_graph(1, 0.0, &mut rng::seeded(2))]);
     for name in PRESETS.into_iter().filter(|&name| name != "cnn") {

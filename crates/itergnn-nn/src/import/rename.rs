@@ -32,6 +32,7 @@ pub(super) fn config(name: &AuthorsName, checkpoint: &Checkpoint) -> Result<GnnC
         readout: name.readout,
         head_layers,
         head_final_activation: true,
+        unit: 1.0,
     }))
 }
 

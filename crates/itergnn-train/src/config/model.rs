@@ -142,7 +142,8 @@ impl ModelConfig {
             .clone()
             .with_controller(&if counting { controller.node_wise() } else { controller })
             .with_prior(self.prior.unwrap_or(prior))
-            .with_blocks(self.blocks.unwrap_or(if counting { 2 } else { 1 }));
+            .with_blocks(self.blocks.unwrap_or(if counting { 2 } else { 1 }))
+            .with_unit(if shape.task == Task::Tsp { TOUR_UNIT } else { model.unit });
         if self.layer.is_some() || self.aggregation.is_some() {
             changed = changed.with_layer(kind, aggregation);
         }
@@ -169,6 +170,9 @@ impl ModelConfig {
 /// What a controller block has; a classifier of GIN blocks has only the last two.
 const ALL_OF_A_BLOCK: [&str; 6] =
     ["model.layer", "model.aggregation", "model.prior", "model.readout", "model.blocks", "model.controller"];
+
+/// Coordinates of tours are whole numbers up to this.
+const TOUR_UNIT: f64 = 1_000.0;
 
 /// A controller that says nothing about pooling pools as the task reads out.
 fn pooled_for(controller: ControllerConfig, shape: &TaskShape) -> ControllerConfig {
@@ -256,6 +260,14 @@ mod tests {
                 let message = change.for_task(&shape).unwrap_err().to_string();
                 assert!(message.ends_with(&format!("`{name}` does not take it")), "{message}");
             }
+        }
+    }
+
+    #[test]
+    fn networks_measure_tours_in_thousands() {
+        for name in ["gcn", "path", "iter-homo-path"] {
+            assert_eq!(graph_model(&ModelConfig::preset(name), Task::Tsp).unit, 1_000.0);
+            assert_eq!(graph_model(&ModelConfig::preset(name), Task::ShortestPath).unit, 1.0);
         }
     }
 

@@ -124,7 +124,10 @@ impl Learner {
         let iterations = mean(output.iterations(&graph).into_iter().sum());
         let capped = mean(output.capped(&graph).into_iter().filter(|&capped| capped).count());
 
-        let loss = batch_loss(self.loss, output.values, batch);
+        // Squares of labels in units of a thousand would drown the prices that controllers add.
+        let unit = self.model.config().settings().unit();
+        let measured = if self.loss == LossKind::Mse { unit * unit } else { 1.0 };
+        let loss = batch_loss(self.loss, output.values, batch) / measured;
         let auxiliary = output.auxiliary_loss.as_ref().map_or(0.0, |loss| loss.clone().into_scalar::<f64>());
         let total = output.auxiliary_loss.into_iter().fold(loss.clone(), |total, loss| total + loss);
         let gradients = GradientsParams::from_grads(total.backward(), &self.model);
