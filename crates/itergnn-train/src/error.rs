@@ -21,6 +21,16 @@ pub enum TrainError {
     /// A configuration file is not TOML, or has fields that do not exist.
     #[error("config: {0}")]
     ConfigText(String),
+    /// A value overflowed while a path was looked for.
+    #[error("from node {from} to node {to}: a value of the model is not finite at iteration {iteration}")]
+    PathNotFinite {
+        /// The node marked as source.
+        from: u32,
+        /// The node marked as target.
+        to: u32,
+        /// The first iteration with such a value.
+        iteration: usize,
+    },
     /// The operating system refused to read or write.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

@@ -3,6 +3,7 @@
 use burn::module::Module;
 use burn::tensor::Device;
 use itergnn_graph::{Graph, GraphBatch};
+use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd};
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::{GnnModel, GraphTensors};
 
@@ -33,6 +34,15 @@ pub trait Predictor: Sync {
 
     /// Roughly how many bytes a graph needs while it is predicted.
     fn bytes(&self, nodes: usize, edges: usize) -> u64;
+
+    /// The predicted lengths from every node to one, where a single pass gives exactly what one prediction per node
+    /// would; `None` where it does not. Only the size of the graph's marks is read.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`].
+    fn lengths_to(&self, _graph: &Graph, _target: u32) -> Result<Option<AllLengths>, TrainError> {
+        Ok(None)
+    }
 
     /// What predicts, in one line.
     fn architecture(&self) -> String;
@@ -88,6 +98,11 @@ impl Predictor for ModelPredictor {
             prediction.values.chunks(1).map(flat).collect()
         };
         Ok(Predicted { values, iterations: prediction.iterations, capped: prediction.capped, overflows })
+    }
+
+    fn lengths_to(&self, graph: &Graph, target: u32) -> Result<Option<AllLengths>, TrainError> {
+        let tensors = GraphTensors::from_graph(graph, &self.device);
+        Ok(self.model.lengths_to_all(&tensors, FixedEnd::Target(target as usize))?)
     }
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {

@@ -1,0 +1,149 @@
+//! A path in one graph, found by nothing but predicted lengths.
+
+use itergnn_graph::{EdgeWeights, Graph, Path};
+use itergnn_nn::controllers::{RunOptions, SAFETY_CAP};
+use itergnn_tasks::shortest_path::{Walk, WalkRule};
+use itergnn_tasks::{navigation, shortest_path};
+use serde::Serialize;
+
+use super::Predictor;
+use super::batching::predict_all;
+use crate::TrainError;
+
+/// How a model is told where a path begins and ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Marks {
+    /// Nodes are (source, target, other), times a scale that goes with the weights.
+    Ends {
+        /// The size of the marks: in training, weights around 1 go with marks of 1.
+        scale: f32,
+    },
+    /// The same behind a height, which is the first node attribute and stays.
+    EndsBehindHeight,
+}
+
+impl Marks {
+    /// Marks for a graph with these weights: as large as the mean weight, so that the input is a scaled training input.
+    pub fn for_weights(weights: &EdgeWeights) -> Self {
+        let mean = weights.as_slice().iter().sum::<f64>() / weights.as_slice().len().max(1) as f64;
+        Self::Ends { scale: if mean > 0.0 && mean.is_finite() { mean as f32 } else { 1.0 } }
+    }
+
+    /// The graph as a model sees it for two ends.
+    ///
+    /// # Errors
+    /// [`TrainError::Task`] if a node does not exist, or has no height where one is needed.
+    pub fn mark(self, graph: &Graph, source: u32, target: u32) -> Result<Graph, TrainError> {
+        Ok(match self {
+            Self::Ends { scale } => shortest_path::mark_ends(graph.clone(), source, target, scale)?,
+            Self::EndsBehindHeight => navigation::mark_ends(graph.clone(), source, target)?,
+        })
+    }
+}
+
+/// Finds paths in a graph by a model's predictions.
+pub struct PathFinder<'a> {
+    /// Predicts the length between the two marked nodes of a graph.
+    pub predictor: &'a dyn Predictor,
+    /// The graph, with the edge attributes that the model reads.
+    pub graph: &'a Graph,
+    /// Its weights, by which a path is measured.
+    pub weights: &'a EdgeWeights,
+    /// How ends are marked.
+    pub marks: Marks,
+    /// Cap and engine of every prediction.
+    pub options: RunOptions,
+    /// Memory that predictions may take together, in bytes.
+    pub memory: u64,
+}
+
+/// Where the walks led.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Found {
+    /// The path with its true length; `None` where the predictions led nowhere.
+    pub path: Option<Path>,
+    /// The rule that found it, or the last one tried.
+    pub rule: WalkRule,
+    /// What the model says of source and target.
+    pub predicted_length: f64,
+    /// Iterations of that prediction.
+    pub iterations: usize,
+    /// Predictions that were needed.
+    pub predictions: usize,
+    /// Of these, those that a cap ended: they are not the model's last word.
+    pub capped: usize,
+    /// Of these, those that stopped by themselves, but later than the safety cap of other models.
+    pub past_safety_cap: usize,
+}
+
+impl PathFinder<'_> {
+    /// Walks from one node to another: as written, and where that walk breaks off by the released rule. `progress` is
+    /// told the number of predictions so far and may end the search by saying `false`; then there is no path.
+    ///
+    /// # Errors
+    /// [`TrainError::Graph`] if a node does not exist; [`TrainError::PathNotFinite`] if a value overflows; what the
+    /// predictor reports.
+    pub fn find(&self, source: u32, target: u32, progress: &mut dyn FnMut(usize) -> bool) -> Result<Found, TrainError> {
+        let mut found = Found {
+            path: None,
+            rule: WalkRule::AsWritten,
+            predicted_length: 0.0,
+            iterations: 0,
+            predictions: 0,
+            capped: 0,
+            past_safety_cap: 0,
+        };
+        if self.find_in_one_pass(source, target, &mut found)? {
+            return Ok(found);
+        }
+        for rule in [WalkRule::AsWritten, WalkRule::Released] {
+            found.rule = rule;
+            let mut walk = Walk::new(self.graph, self.weights, source, target, rule)?;
+            while !walk.questions().is_empty() {
+                let lengths = self.ask(walk.questions(), (source, target), &mut found)?;
+                walk.supply(&lengths);
+                if !progress(found.predictions) {
+                    return Ok(found);
+                }
+            }
+            found.path = walk.path();
+            if found.path.is_some() {
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Walks by the lengths of all nodes to the target at once, where the predictor has them; says whether it arrived.
+    fn find_in_one_pass(&self, source: u32, target: u32, found: &mut Found) -> Result<bool, TrainError> {
+        let marked = self.marks.mark(self.graph, source, target)?;
+        let Some(lengths) = self.predictor.lengths_to(&marked, target)? else { return Ok(false) };
+        let walk = Walk::new(self.graph, self.weights, source, target, found.rule)?;
+        found.path = walk.follow(|from, _| lengths.values[from as usize] as f32).path();
+        // What the model itself says of the two ends, and how long it takes, is one prediction more.
+        self.ask(&[(source, target)], (source, target), found)?;
+        Ok(found.path.is_some())
+    }
+
+    /// Predicted lengths of pairs of nodes.
+    fn ask(&self, pairs: &[(u32, u32)], ends: (u32, u32), found: &mut Found) -> Result<Vec<f32>, TrainError> {
+        let sizes = vec![(self.graph.nodes(), self.graph.edges()); pairs.len()];
+        let make = |question: usize| self.marks.mark(self.graph, pairs[question].0, pairs[question].1);
+        let predicted = predict_all(self.predictor, &sizes, make, &self.options, self.memory)?;
+        for (&(from, to), overflow) in pairs.iter().zip(&predicted.overflows) {
+            if let Some(iteration) = *overflow {
+                return Err(TrainError::PathNotFinite { from, to, iteration });
+            }
+        }
+        let lengths: Vec<f32> =
+            predicted.values.iter().map(|values| values.first().copied().unwrap_or(f32::NAN)).collect();
+        if let Some(at) = pairs.iter().position(|&pair| pair == ends) {
+            (found.predicted_length, found.iterations) = (f64::from(lengths[at]), predicted.iterations[at]);
+        }
+        found.predictions += pairs.len();
+        let late = |(&iterations, &capped): (&usize, &bool)| !capped && iterations > SAFETY_CAP;
+        found.capped += predicted.capped.iter().filter(|&&capped| capped).count();
+        found.past_safety_cap += predicted.iterations.iter().zip(&predicted.capped).filter(|&pair| late(pair)).count();
+        Ok(lengths)
+    }
+}
