@@ -29,7 +29,9 @@ mod real;
 pub mod segments;
 pub mod settings;
 mod simd;
+mod structure;
 
 pub use error::KernelError;
 pub use real::Real;
 pub use simd::Isa;
+pub use structure::GraphStructure;
