@@ -66,18 +66,7 @@ impl Environment {
         let folder = out.to_str().context("a path that is no text")?;
         self.run(
             "maturin",
-            &[
-                "build",
-                "--manifest-path",
-                MANIFEST,
-                "--profile",
-                profile,
-                "--target-dir",
-                "target",
-                "--locked",
-                "--out",
-                folder,
-            ],
+            &["build", "--manifest-path", MANIFEST, "--profile", profile, "--target-dir", "target", "--out", folder],
         )?;
         wheels(&out)?.pop().with_context(|| format!("maturin left no wheel in {folder}"))
     }

@@ -12,8 +12,12 @@ mod errors;
 mod exact;
 mod generators;
 mod graph;
+mod model;
 mod pacman;
+mod player;
+mod reproduction;
 mod samples;
+mod training;
 mod work;
 
 use pyo3::prelude::*;
@@ -28,9 +32,17 @@ mod _core {
     #[pymodule_export]
     use crate::graph::Graph;
     #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
     use crate::pacman::Pacman;
     #[pymodule_export]
+    use crate::player::Player;
+    #[pymodule_export]
+    use crate::reproduction::{run_job, table_cells, table_jobs};
+    #[pymodule_export]
     use crate::samples::{Sample, sample};
+    #[pymodule_export]
+    use crate::training::train_run;
     #[pymodule_export]
     use crate::work::panic_for_tests;
 }

@@ -1,5 +1,6 @@
 """The environment, by Gymnasium's own checker and by its rules."""
 
+import pathlib
 import warnings
 
 import numpy as np
@@ -10,6 +11,9 @@ import itergnn
 gymnasium = pytest.importorskip("gymnasium")
 import itergnn.gym  # noqa: E402
 from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+
+MODELS = pathlib.Path(__file__).parents[3] / "models"
 
 
 @pytest.mark.parametrize("observation", ["graph", "image", "both"])
@@ -79,3 +83,24 @@ def test_bad_settings_are_value_errors(settings):
 def test_an_action_that_does_not_exist_is_a_value_error():
     with pytest.raises(ValueError, match="action 7"):
         itergnn.Pacman().step(7)
+
+
+def test_a_trained_network_is_a_policy():
+    agent = itergnn.gym.Agent(str(MODELS / "pacman-iter.safetensors"))
+    environment = gymnasium.make("itergnn/Pacman-v0", dots=5, walls=0, size=8)
+    _, info = environment.reset(seed=1)
+    assert agent(environment) == int(agent.values(environment).argmax()) and agent.values(environment).shape == (4,)
+    for _ in range(40):
+        _, _, terminated, _, info = environment.step(agent(environment))
+        if terminated:
+            break
+    assert info["success"] >= 0.8
+    several = gymnasium.make_vec("itergnn/Pacman-v0", num_envs=3, vectorization_mode="sync", dots=2, walls=1, size=5)
+    several.reset(seed=1)
+    moves = agent(several)
+    assert moves.shape == (3,) and several.step(moves)[1].shape == (3,)
+
+
+def test_a_model_of_another_task_is_no_player(run):
+    with pytest.raises(ValueError, match="shortest-path, not to play pacman"):
+        itergnn.gym.Agent(run.model)

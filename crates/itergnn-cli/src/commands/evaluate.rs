@@ -157,6 +157,5 @@ pub(crate) fn table(report: &EvalReport) -> String {
         report.iterations.max.to_string(),
         format!("{:.2}", report.seconds),
     ]);
-    let head = report.architecture.iter().map(|line| format!("{line}\n")).collect::<String>();
-    head + &output::table(&header, [row])
+    output::table(&header, [row])
 }

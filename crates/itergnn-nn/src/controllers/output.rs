@@ -1,7 +1,6 @@
 //! What goes into a run of a controller besides the graph, and what comes out.
 
 use burn::tensor::Tensor;
-use itergnn_kernels::block::Stops;
 
 use super::{Mode, NodeWatch, Scope, Trace};
 use crate::fused::{Engine, EngineUse};
@@ -79,15 +78,21 @@ impl RunOptions {
 
 /// What a controller computed.
 ///
-/// `stops` have one entry per graph or one per node, as `scope` says.
+/// `steps`, `confidences`, `remaining` and `capped` have one entry a graph or one a node, as `scope` says.
 #[derive(Debug, Clone)]
 pub struct ControllerOutput {
     /// The new hidden state, `[nodes, hidden]`.
     pub hidden: Tensor<2>,
-    /// What stops: graphs or nodes.
+    /// What the vectors below are about.
     pub scope: Scope,
-    /// When every graph or node stopped.
-    pub stops: Stops,
+    /// Steps used.
+    pub steps: Vec<usize>,
+    /// Confidence of the last step used; 1 for controllers that do not learn to stop.
+    pub confidences: Vec<f64>,
+    /// Probability of not having stopped when the loop ended.
+    pub remaining: Vec<f64>,
+    /// Whether a cap ended the loop rather than the stopping criterion.
+    pub capped: Vec<bool>,
     /// What the controller adds to the loss: unspent probability (`settle`) or ponder cost (`act`), averaged over graphs or nodes.
     pub auxiliary_loss: Option<Tensor<1>>,
     /// Every step, if asked for.

@@ -2,7 +2,6 @@
 
 use burn::module::Module;
 use burn::tensor::Tensor;
-use itergnn_kernels::block::Stops;
 
 use super::trace::{changes, watched};
 use super::{ControllerOutput, RunOptions, Scope, Trace, TraceStep};
@@ -91,7 +90,10 @@ fn apply_in_turn<'a>(
     ControllerOutput {
         hidden,
         scope: Scope::Graph,
-        stops: Stops::after(graphs, steps),
+        steps: vec![steps; graphs],
+        confidences: vec![1.0; graphs],
+        remaining: vec![0.0; graphs],
+        capped: vec![false; graphs],
         auxiliary_loss: None,
         trace,
         engine: EngineUse::plain(),

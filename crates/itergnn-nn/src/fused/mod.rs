@@ -19,6 +19,7 @@
 mod block;
 mod call;
 mod clock;
+mod confidences;
 mod engine;
 mod fault;
 mod operation;

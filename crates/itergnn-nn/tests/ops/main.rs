@@ -6,4 +6,3 @@ mod fixtures;
 mod gradients;
 mod laws;
 mod precision;
-mod reference;

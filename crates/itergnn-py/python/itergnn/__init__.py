@@ -13,17 +13,28 @@ from . import exact, generators
 from ._core import Graph, Pacman, Sample
 from .convert import graph
 from .errors import InputError, ItergnnError, RunError
+from .model import Model, Prediction, Solution, Trace, evaluate, load
 from .sampling import sample
+from .training import Run, SeedRun, train
 
 __all__ = [
     "Graph",
     "InputError",
     "ItergnnError",
+    "Model",
     "Pacman",
+    "Prediction",
+    "Run",
     "RunError",
     "Sample",
+    "SeedRun",
+    "Solution",
+    "Trace",
+    "evaluate",
     "exact",
     "generators",
     "graph",
+    "load",
     "sample",
+    "train",
 ]

@@ -15,10 +15,11 @@ import gymnasium
 import numpy as np
 from gymnasium import spaces
 
-from ._core import Graph, Pacman
+from ._core import Graph, Pacman, Player
 from .errors import InputError
+from .model import Model, load
 
-__all__ = ["PacmanEnv", "from_instance", "instance", "register"]
+__all__ = ["Agent", "PacmanEnv", "from_instance", "instance", "register"]
 
 ID = "itergnn/Pacman-v0"
 NODE_WIDTH = 5
@@ -112,6 +113,38 @@ class PacmanEnv(gymnasium.Env):
         eaten, reachable = self.game.eaten, self.game.reachable
         feasible = np.array(self.game.feasible(), dtype=bool)
         return {"eaten": eaten, "reachable": reachable, "success": eaten / reachable, "feasible": feasible}
+
+
+class Agent:
+    """A trained network as a policy: `agent(environment)` is the move with the largest value.
+
+    `model` is a `Model`, a file or a run directory of a network trained on pacman. With `symmetries` values are averaged
+    over the eight rotations and reflections of the game, for eight times the work.
+    """
+
+    def __init__(self, model: Model | str, *, symmetries: bool = False) -> None:
+        found = model if isinstance(model, Model) else load(model)
+        self._player = Player(found._inner, symmetries)
+
+    def values(self, environment: Any) -> np.ndarray:
+        """The values of the four moves: `[4]` for an environment, `[games, 4]` for a vector of them."""
+        games, single = _games(environment)
+        values = self._player.values(games)
+        return values[0] if single else values
+
+    def __call__(self, environment: Any) -> Any:
+        """The move for an environment (or a game), or an array of moves for a vector environment."""
+        values = self.values(environment)
+        return int(values.argmax()) if values.ndim == 1 else values.argmax(axis=1)
+
+
+def _games(environment: Any) -> tuple[list[Pacman], bool]:
+    if isinstance(environment, Pacman):
+        return [environment], True
+    inner = environment.unwrapped
+    if hasattr(inner, "envs"):
+        return [one.unwrapped.game for one in inner.envs], False
+    return [inner.game], True
 
 
 def instance(graph: Graph) -> spaces.GraphInstance:

@@ -1,7 +1,7 @@
 //! Maxima and minima.
 
-use super::Segments;
-use crate::real::Real;
+use super::real::Real;
+use crate::ops::segments::Segments;
 
 /// Which end of a segment an extremum takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ impl Extreme {
 }
 
 /// Largest or smallest row entry of each segment and channel; an empty segment gives 0, a NaN wins.
-pub fn extreme<F: Real>(values: &[F], segments: &Segments, width: usize, which: Extreme) -> Vec<F> {
-    let mut output = vec![F::ZERO; segments.len() * width];
+pub(crate) fn extreme<F: Real>(values: &[F], segments: &Segments, width: usize, which: Extreme) -> Vec<F> {
+    let mut output = vec![F::default(); segments.len() * width];
     for (segment, range) in segments.iter().enumerate() {
         let best = &mut output[segment * width..(segment + 1) * width];
         for (position, row) in range.enumerate() {
@@ -38,14 +38,14 @@ pub fn extreme<F: Real>(values: &[F], segments: &Segments, width: usize, which: 
 }
 
 /// Backward of [`extreme`]: the gradient goes to the first row that attains the extreme value, and nowhere else.
-pub fn extreme_backward<F: Real>(
+pub(crate) fn extreme_backward<F: Real>(
     values: &[F],
     output: &[F],
     gradient: &[F],
     segments: &Segments,
     width: usize,
 ) -> Vec<F> {
-    let mut result = vec![F::ZERO; segments.rows() * width];
+    let mut result = vec![F::default(); segments.rows() * width];
     let mut open = vec![true; width];
     for (segment, range) in segments.iter().enumerate() {
         open.fill(true);

@@ -1,0 +1,155 @@
+//! Training, in a run directory.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, atomic::AtomicBool, atomic::Ordering},
+};
+
+use itergnn::train::{
+    EpochRecord, Observer, Outcome, Start, Status, StepRecord, TrainConfig as RunConfig, TrainError, TrainOptions,
+    rl::PlayRecord, seed_directory, train, train_seeds,
+};
+use pyo3::prelude::*;
+use serde::Serialize;
+
+use crate::{errors::Fault, samples::from_json, work::work};
+
+/// What is wrong with settings, files or data is the caller's to mend; a run that diverges, a dead thread or a full disk is not.
+pub(crate) fn fault(error: TrainError) -> Fault {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    match &error {
+        TrainError::NotFinite { .. } | TrainError::Worker(_) => Fault::failed(error),
+        TrainError::Io { source, .. } if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) => {
+            Fault::failed(format!("{error}; the last good checkpoint is kept, make room and go on with resume=True"))
+        }
+        _ => Fault::input(error),
+    }
+}
+
+/// Passes what happens to Python: every record, as the line of the run's log that it is.
+struct Told {
+    seed: u64,
+    callback: Option<Arc<Py<PyAny>>>,
+    stop: Arc<AtomicBool>,
+    /// What the callback raised; it ends the run.
+    raised: Arc<Mutex<Option<PyErr>>>,
+}
+
+impl Told {
+    fn tell(&self, kind: &str, record: &impl Serialize) {
+        let Some(callback) = &self.callback else { return };
+        let Ok(mut line) = serde_json::to_value(record) else { return };
+        if let Some(fields) = line.as_object_mut() {
+            fields.insert("kind".to_owned(), kind.into());
+            fields.insert("seed".to_owned(), self.seed.into());
+        }
+        let told = Python::attach(|py| callback.call1(py, (from_json(py, &line.to_string())?,)).map(drop));
+        if let (Err(error), Ok(mut raised)) = (told, self.raised.lock()) {
+            self.stop.store(true, Ordering::Relaxed);
+            raised.get_or_insert(error);
+        }
+    }
+}
+
+impl Observer for Told {
+    fn step(&mut self, record: &StepRecord) {
+        self.tell("step", record);
+    }
+
+    fn epoch(&mut self, record: &EpochRecord) {
+        self.tell("epoch", record);
+    }
+
+    fn play(&mut self, record: &PlayRecord) {
+        self.tell("play", record);
+    }
+}
+
+/// How a seed's run ended.
+#[derive(Serialize)]
+struct Ended {
+    seed: u64,
+    directory: PathBuf,
+    status: &'static str,
+    error: Option<String>,
+    steps: u64,
+    best_epoch: Option<u64>,
+    best_value: Option<f64>,
+    seconds: f64,
+}
+
+impl Ended {
+    fn of(seed: u64, directory: PathBuf, result: Result<Outcome, TrainError>) -> Self {
+        let outcome = match result {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                let (status, error) = ("failed", Some(error.to_string()));
+                return Self {
+                    seed,
+                    directory,
+                    status,
+                    error,
+                    steps: 0,
+                    best_epoch: None,
+                    best_value: None,
+                    seconds: 0.0,
+                };
+            }
+        };
+        let status = match outcome.status {
+            Status::Finished => "finished",
+            Status::EarlyStopped => "stopped early",
+            Status::Stopped => "stopped",
+        };
+        Self {
+            seed,
+            directory,
+            status,
+            error: None,
+            steps: outcome.steps,
+            best_epoch: outcome.best.map(|best| best.epoch),
+            best_value: outcome.best.map(|best| best.value),
+            seconds: outcome.seconds,
+        }
+    }
+}
+
+/// Trains as configured (JSON, as in a configuration file) in a directory, with one seed in it or with several in folders below; `callback` is called with every record.
+/// Returns how each seed's run ended.
+#[pyfunction]
+#[pyo3(signature = (config, directory, seeds=None, resume=false, workers=1, callback=None))]
+pub(crate) fn train_run<'py>(
+    py: Python<'py>,
+    config: &str,
+    directory: PathBuf,
+    seeds: Option<Vec<u64>>,
+    resume: bool,
+    workers: usize,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let config: RunConfig = serde_json::from_str(config).map_err(|error| Fault::input(format!("config: {error}")))?;
+    let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
+    let (kept, callback) = (Arc::clone(&raised), callback.map(Arc::new));
+    let text = work(py, move |stop| {
+        let start = if resume { Start::ResumeOrNew } else { Start::New };
+        let options = TrainOptions { start, stop: Arc::clone(stop), ..TrainOptions::default() };
+        let told = |seed| Told { seed, callback: callback.clone(), stop: Arc::clone(stop), raised: Arc::clone(&kept) };
+        let ended: Vec<Ended> = match seeds {
+            None => {
+                let outcome = train(&config, Some(&directory), &options, &mut told(config.seed)).map_err(fault)?;
+                vec![Ended::of(config.seed, directory, Ok(outcome))]
+            }
+            Some(seeds) => {
+                let all = train_seeds(&config, &seeds, Some(&directory), &options, workers, told).map_err(fault)?;
+                all.into_iter()
+                    .map(|one| Ended::of(one.seed, seed_directory(&directory, one.seed), one.result))
+                    .collect()
+            }
+        };
+        serde_json::to_string(&ended).map_err(Fault::failed)
+    });
+    if let Some(error) = raised.lock().ok().and_then(|mut raised| raised.take()) {
+        return Err(error);
+    }
+    from_json(py, &text?)
+}

@@ -1,0 +1,141 @@
+"""Training, its numbers, its interruptions."""
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+from conftest import SMALL
+
+import itergnn
+from itergnn.training import run_config
+
+pandas = pytest.importorskip("pandas")
+
+
+def small(**changes):
+    settings = {"task": "shortest-path", "size": (4, 8), "model": SMALL, "epochs": 2, "samples": 32, "validation": 8}
+    return itergnn.train(**{**settings, "progress": False, **changes})
+
+
+def test_a_run_has_a_model_and_numbers(run):
+    assert run.seeds[0].status == "finished" and run.seeds[0].steps == 4
+    assert list(run.metrics.epoch) == [1, 2] and (run.metrics.train_loss > 0).all()
+    assert "validation_relative_loss" in run.metrics
+    assert (run.directory / "config.toml").exists()
+    assert run.model.task == "shortest-path" and run.model.name == "iter-homo-path"
+
+
+def test_the_same_settings_give_the_same_weights(run):
+    first, again = small(seed=3), small(seed=3)
+    assert first.model.parameters().keys() == again.model.parameters().keys()
+    for name, weights in first.model.parameters().items():
+        assert (weights == again.model.parameters()[name]).all(), name
+
+
+def test_several_seeds(tmp_path):
+    several = small(seeds=2, out=tmp_path / "runs")
+    assert [seed.seed for seed in several.seeds] == [0, 1]
+    assert set(several.models()) == {0, 1} and set(several.metrics.seed) == {0, 1}
+    assert several.best.best_value == min(seed.best_value for seed in several.seeds)
+    # One after the other gives the same numbers.
+    alone = small(seed=1)
+    assert alone.best.best_value == several.seeds[1].best_value
+
+
+def test_a_callback_sees_every_record_and_can_end_the_run():
+    seen = []
+    run = small(callback=seen.append, log_every=1)
+    assert [record["kind"] for record in seen].count("step") == 2 and run.records == seen
+    assert len(run.steps) == 2
+
+    def refuse(record):
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        small(callback=refuse)
+
+
+def test_stopping_and_resuming_gives_the_same_weights(tmp_path):
+    settings = {"epochs": 3, "log_every": 1, "seed": 5}
+    whole = small(**settings)
+
+    class Enough(Exception):
+        pass
+
+    def stop(record):
+        if record["step"] == 2:
+            raise Enough
+
+    with pytest.raises(Enough):
+        small(**settings, out=tmp_path / "run", callback=stop)
+    resumed = small(**settings, out=tmp_path / "run", resume=True)
+    for name, weights in whole.model.parameters().items():
+        assert (weights == resumed.model.parameters()[name]).all(), name
+
+
+def test_ctrl_c_saves_the_state(tmp_path):
+    program = f"""
+        import itergnn
+        def told(record):
+            print(record["step"], flush=True)
+        try:
+            itergnn.train(task="shortest-path", size=(4, 34), epochs=500, samples=320, validation=8, out={str(tmp_path / "run")!r},
+                          model={SMALL!r}, callback=told, log_every=1, progress=False)
+        except KeyboardInterrupt:
+            print("interrupted", flush=True)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    for _ in range(4):
+        assert process.stdout.readline().strip().isdigit()
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    lines = process.stdout.read().split()
+    # A second is promised; half a one more is for a machine that does other things too.
+    assert lines[-1] == "interrupted" and time.monotonic() - sent < 2.5
+    assert process.wait(10) == 0
+    assert any((tmp_path / "run").rglob("*checkpoint*"))
+    first = []
+
+    class Enough(Exception):
+        pass
+
+    def look(record):
+        first.append(record["step"])
+        raise Enough
+
+    config = run_config({"task": "shortest-path", "size": "4..34"}, SMALL, epochs=500, samples=320, validation=8, log_every=1)
+    with pytest.raises(Enough):
+        itergnn.train(config=config, out=tmp_path / "run", resume=True, progress=False, callback=look)
+    # It goes on behind what was told before the interrupt.
+    assert first[0] >= 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"model": "iter-homo-paths"}, "iter-homo-path"),
+        ({"epochs": 0}, "epochs: must be at least 1"),
+        ({"task": "shortest-paths"}, "shortest-path"),
+        ({"optimizer": {}}, "optimizer"),
+        ({"device": "tpu"}, "device 'tpu'"),
+        ({"task": None}, "give a task or a config"),
+    ],
+)
+def test_bad_settings_are_value_errors(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes)
+
+
+def test_a_directory_that_holds_a_run_is_not_overwritten(run):
+    with pytest.raises(ValueError, match="small"):
+        small(out=run.directory)
+
+
+def test_configurations_have_the_names_of_the_files():
+    config = run_config({"task": "tsp", "size": "5"}, {"name": "path"}, epochs=3, samples=7, data={"validation": 2})
+    assert json.dumps(config)
+    assert config["data"] == {"validation": 2, "train": 7}
