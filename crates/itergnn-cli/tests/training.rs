@@ -131,6 +131,8 @@ fn committed_models_keep_what_their_cards_say() {
                     // The cards say: exact but for the rounding of weights.
                     assert!(number(&report, "relative_loss") < 1e-6, "{model}: {report}");
                     assert_eq!(report["success_rate"], 1.0, "{model}");
+                    let architecture = report["architecture"].as_str().expect("a line");
+                    assert!(architecture.starts_with("max-plus (task-aligned)"), "{architecture}");
                 }
                 "navigation" => assert_eq!(eval(&["--size", "16", "--success"])["success_rate"], 1.0, "{model}"),
                 name if name.starts_with("component-count") => {

@@ -78,12 +78,8 @@ impl Samples {
             let (node, edge) = (self.node_width, self.edge_width);
             return wrong(format!("a graph does not have node width {node} and edge width {edge}"));
         }
-        let view = BatchView {
-            node_offsets: &[0, count as u32],
-            edge_offsets: &[0, sample.senders.len() as u32],
-            senders: sample.senders,
-            receiver_offsets: sample.incoming,
-        };
+        let (nodes, edges) = ([0, count as u32], [0, sample.senders.len() as u32]);
+        let view = BatchView::new(&nodes, &edges, sample.senders, sample.incoming);
         view.validate().map_err(|error| CudaError::Input(error.to_string()))?;
         if let Some(row) = sample.target_rows.iter().find(|&&row| row as usize >= count) {
             return wrong(format!("a target belongs to node {row} of {count}"));

@@ -169,12 +169,8 @@ fn main() {
             let edge_features: Vec<f32> =
                 (0..edges).map(|_| if weighted { 0.5 + random.unit() } else { 1.0 }).collect();
             let gradient: Vec<f32> = (0..nodes * 64).map(|_| random.unit() - 0.5).collect();
-            let batch = BatchView {
-                node_offsets: &graphs.node_offsets,
-                edge_offsets: &graphs.edge_offsets,
-                senders: &graphs.senders,
-                receiver_offsets: &graphs.receiver_offsets,
-            };
+            let batch =
+                BatchView::new(&graphs.node_offsets, &graphs.edge_offsets, &graphs.senders, &graphs.receiver_offsets);
             let inputs = BlockInputs {
                 batch,
                 node_inputs: &node_inputs,
@@ -189,15 +185,17 @@ fn main() {
                 backward(engine, &inputs, &output, &tape, &given).expect("finite numbers");
             };
             let (output, tape) = run_forward();
-            assert!(output.iterations.iter().all(|&iterations| iterations == 30), "the confidences stopped a graph");
-            let fewer = if is_stack { ControllerConfig::stack(29) } else { ControllerConfig::shared(29) };
-            let fewer = BlockConfig { controller: fewer, ..config };
-            let fewer_parameters = &parameters[..ParameterLayout::new(&fewer).len()];
-            let (before, _) =
-                forward(engine, &fewer, &BlockInputs { parameters: fewer_parameters, ..inputs }, Wanted::default())
-                    .expect("finite numbers");
-            let pairs = output.last_hidden.iter().zip(&before.last_hidden);
-            let changed = pairs.filter(|(last, before)| last != before).count();
+            assert!(output.stops.steps.iter().all(|&steps| steps == 30), "the confidences stopped a graph");
+            // The output of a controller that does not weigh its steps is the last state.
+            let last_state = |steps| {
+                let controller =
+                    if is_stack { ControllerConfig::stack(steps) } else { ControllerConfig::shared(steps) };
+                let config = BlockConfig { controller, ..config };
+                let parameters = &parameters[..ParameterLayout::new(&config).len()];
+                infer(engine, &config, &BlockInputs { parameters, ..inputs }).expect("finite numbers").output
+            };
+            let (last, before) = (last_state(30), last_state(29));
+            let changed = last.iter().zip(&before).filter(|(last, before)| last != before).count();
             let (there, back) = pools[0].install(|| {
                 let there = measure(runs, thread_time, || {
                     run_forward();

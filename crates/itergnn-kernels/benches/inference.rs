@@ -27,21 +27,17 @@ struct Case {
 }
 
 impl Case {
-    fn infer(&self, config: &BlockConfig, strategy: Strategy) -> Inference<f32> {
+    fn infer(&self, config: &BlockConfig, strategy: Strategy) -> BlockOutput<f32> {
+        let (nodes, edges) = ([0, self.nodes() as u32], [0, self.senders.len() as u32]);
         let inputs = BlockInputs {
-            batch: BatchView {
-                node_offsets: &[0, self.nodes() as u32],
-                edge_offsets: &[0, self.senders.len() as u32],
-                senders: &self.senders,
-                receiver_offsets: &self.receiver_offsets,
-            },
+            batch: BatchView::new(&nodes, &edges, &self.senders, &self.receiver_offsets),
             node_inputs: &self.node_inputs,
             hidden: &self.hidden,
             edge_features: &self.edge_features,
             parameters: &self.parameters,
         };
         let engine = Engine::new().expect("a usable instruction set");
-        infer_with(engine, config, &inputs, InferOptions { strategy, last_hidden: false }).expect("finite numbers")
+        infer_with(engine, config, &inputs, strategy).expect("finite numbers")
     }
 
     fn nodes(&self) -> usize {
@@ -217,7 +213,7 @@ fn bellman_ford(filter: &str) {
             println!(
                 "{name}, {threads} threads: {:.1} ms for {} iterations, {:.2} dense iterations of {:.1} ms; length {length}, exact {expected}, mean active share {:.2e}",
                 1e3 * total,
-                answer.iterations[0],
+                answer.stops.steps[0],
                 total / dense,
                 1e3 * dense,
                 answer.mean_active_share(0)

@@ -1,7 +1,7 @@
 //! Fused CPU kernels of itergnn: plain slices in, plain slices out.
 //!
 //! [`block`] runs a controller around a message-passing layer on a batch of graphs, forward and backward. [`classifier`] is the whole training step of a GIN or Iter-GIN
-//! classifier. Both run [`settings`], which say what networks are made of. They know nothing of tensors or of graph types: another crate registers the first as an operation of its framework, and drives the second itself.
+//! classifier; [`segments`] are the small operations that networks outside a block are made of. Both run [`settings`], which say what networks are made of. They know nothing of tensors or of graph types: another crate registers the first as an operation of its framework, and drives the second itself.
 //!
 //! Not for: embedding, readout, head and loss around a block, and the optimiser, which are a small part of a step.
 //!
@@ -26,9 +26,12 @@ mod error;
 mod kernels;
 mod memory;
 mod real;
+pub mod segments;
 pub mod settings;
 mod simd;
+mod structure;
 
 pub use error::KernelError;
 pub use real::Real;
 pub use simd::Isa;
+pub use structure::GraphStructure;

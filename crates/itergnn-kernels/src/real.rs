@@ -59,6 +59,8 @@ pub trait Real:
     fn abs(self) -> Self;
     /// Neither infinite nor undefined.
     fn is_finite(self) -> bool;
+    /// Not a number.
+    fn is_nan(self) -> bool;
     /// The kernels for an instruction set this type runs on.
     #[doc(hidden)]
     fn kernels(isa: Isa) -> &'static Kernels<Self>;
@@ -67,7 +69,7 @@ pub trait Real:
 impl Real for f32 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    const LEAKY_SLOPE: Self = 0.01;
+    const LEAKY_SLOPE: Self = crate::settings::LEAKY_SLOPE as Self;
     const NEGLIGIBLE: Self = 1e-24;
     const SMALLEST_EXPONENT: Self = -60.0;
 
@@ -86,6 +88,9 @@ impl Real for f32 {
     fn is_finite(self) -> bool {
         f32::is_finite(self)
     }
+    fn is_nan(self) -> bool {
+        f32::is_nan(self)
+    }
     fn kernels(isa: Isa) -> &'static Kernels<Self> {
         crate::kernels::f32_kernels(isa)
     }
@@ -94,7 +99,7 @@ impl Real for f32 {
 impl Real for f64 {
     const ZERO: Self = 0.0;
     const ONE: Self = 1.0;
-    const LEAKY_SLOPE: Self = 0.01;
+    const LEAKY_SLOPE: Self = crate::settings::LEAKY_SLOPE as Self;
     const NEGLIGIBLE: Self = 1e-280;
     const SMALLEST_EXPONENT: Self = -700.0;
 
@@ -112,6 +117,9 @@ impl Real for f64 {
     }
     fn is_finite(self) -> bool {
         f64::is_finite(self)
+    }
+    fn is_nan(self) -> bool {
+        f64::is_nan(self)
     }
     fn kernels(_isa: Isa) -> &'static Kernels<Self> {
         crate::kernels::f64_kernels()

@@ -29,21 +29,19 @@ fn assert_equal_to_reference(case: &Case<f64>, wanted: Wanted) {
     let expected = case.reference();
     let tolerance = if case.config.has_score() && case.config.scale_invariant() { TIGHT_OVER_RANGE } else { TIGHT };
     let (output, gradients) = case.fused(engine(), wanted);
-    let options = InferOptions { last_hidden: true, ..InferOptions::default() };
-    let inferred = infer_with(engine(), &case.config, &case.inputs(), options).unwrap();
-    assert_eq!(output.iterations, expected.0.iterations);
-    assert_eq!(inferred.iterations, expected.0.iterations);
-    assert_eq!(inferred.capped, expected.0.capped);
-    assert!(relative_difference(&inferred.last_hidden, &expected.0.last_hidden) < tolerance);
-    assert_eq!(output.capped, expected.0.capped);
+    let inferred = infer(engine(), &case.config, &case.inputs()).unwrap();
+    for found in [&output.stops, &inferred.stops] {
+        assert_eq!((&found.steps, &found.capped), (&expected.0.stops.steps, &expected.0.stops.capped));
+    }
     for (found, expected) in [
         (&output.output, &expected.0.output),
-        (&output.last_hidden, &expected.0.last_hidden),
-        (&output.remaining, &expected.0.remaining),
-        (&output.unspent, &expected.0.unspent),
+        (&output.stops.remaining, &expected.0.stops.remaining),
+        (&output.stops.unspent, &expected.0.stops.unspent),
+        (&output.stops.confidences, &expected.0.stops.confidences),
         (&inferred.output, &expected.0.output),
-        (&inferred.remaining, &expected.0.remaining),
-        (&inferred.unspent, &expected.0.unspent),
+        (&inferred.stops.remaining, &expected.0.stops.remaining),
+        (&inferred.stops.unspent, &expected.0.stops.unspent),
+        (&inferred.stops.confidences, &expected.0.stops.confidences),
         (&gradients.parameters, &expected.1.parameters),
         (&gradients.hidden, &expected.1.hidden),
     ] {
@@ -126,10 +124,11 @@ fn a_node_without_incoming_edges_keeps_its_state() {
     let mut random = Random(14);
     for layer in cases::layers() {
         let batch = Batch::new(&[(3, vec![(0, 1), (2, 1)])]);
-        let case = Case::random(&mut random, config(layer, 5), batch, false).to_f32();
+        let config = BlockConfig { controller: ControllerConfig::shared(4), ..config(layer, 5) };
+        let case = Case::random(&mut random, config, batch, false).to_f32();
         let (output, _) = case.fused(engine(), Wanted::default());
-        assert_eq!(output.last_hidden[..5], case.hidden[..5]);
-        assert_eq!(output.last_hidden[10..], case.hidden[10..]);
+        assert_eq!(output.output[..5], case.hidden[..5]);
+        assert_eq!(output.output[10..], case.hidden[10..]);
     }
 }
 
@@ -212,7 +211,9 @@ fn a_graph_does_not_notice_its_batch() {
             };
             let (output, _) = forward(engine(), &config, &alone.inputs(), Wanted::default()).unwrap();
             assert_eq!(output.output, rows(&together.output, &nodes, 9), "{config:?}");
-            assert_eq!(output.confidences[0], together.confidences[graph]);
+            if !config.node_wise() {
+                assert_eq!(output.stops.confidences[0], together.stops.confidences[graph]);
+            }
         }
     }
 }

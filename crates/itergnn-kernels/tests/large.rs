@@ -17,25 +17,24 @@ const SINGLE: f64 = 2e-5;
 
 const STRATEGIES: [Strategy; 3] = [Strategy::Automatic, Strategy::Dense, Strategy::Active];
 
-fn run<T: Real>(case: &Case<T>, strategy: Strategy, threads: usize) -> Inference<T> {
+fn run<T: Real>(case: &Case<T>, strategy: Strategy, threads: usize) -> BlockOutput<T> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    let options = InferOptions { strategy, last_hidden: true };
-    pool.install(|| infer_with(Engine::new().unwrap(), &case.config, &case.inputs(), options).unwrap())
+    pool.install(|| infer_with(Engine::new().unwrap(), &case.config, &case.inputs(), strategy).unwrap())
 }
 
 /// Everything but the shares, which differ between strategies.
-fn results<T: Clone>(inference: &Inference<T>) -> Inference<T> {
-    Inference { active_shares: Vec::new(), ..inference.clone() }
+fn results<T: Clone>(inference: &BlockOutput<T>) -> BlockOutput<T> {
+    BlockOutput { active_shares: Vec::new(), ..inference.clone() }
 }
 
-fn assert_equal_to_reference<T: Real>(found: &Inference<T>, expected: &BlockOutput<f64>, tolerance: f64) {
-    assert_eq!(found.iterations, expected.iterations);
-    assert_eq!(found.capped, expected.capped);
+fn assert_equal_to_reference<T: Real>(found: &BlockOutput<T>, expected: &BlockOutput<f64>, tolerance: f64) {
+    assert_eq!((&found.stops.steps, &found.stops.capped), (&expected.stops.steps, &expected.stops.capped));
+    let difference = relative_difference(&found.output, &expected.output);
+    assert!(difference < tolerance, "output: {difference}");
     for (what, found, expected) in [
-        ("output", &found.output, &expected.output),
-        ("last hidden", &found.last_hidden, &expected.last_hidden),
-        ("remaining", &found.remaining, &expected.remaining),
-        ("unspent", &found.unspent, &expected.unspent),
+        ("remaining", &found.stops.remaining, &expected.stops.remaining),
+        ("unspent", &found.stops.unspent, &expected.stops.unspent),
+        ("confidences", &found.stops.confidences, &expected.stops.confidences),
     ] {
         let difference = relative_difference(found, expected);
         assert!(difference < tolerance, "{what}: {difference}");
@@ -217,34 +216,10 @@ fn overflow_is_an_error_that_names_the_iteration_by_every_strategy() {
             assert!(matches!(expected, KernelError::NonFinite { iteration: 2.., .. }), "{expected:?}");
             for strategy in STRATEGIES {
                 for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
-                    let options = InferOptions { strategy, ..InferOptions::default() };
                     let engine = Engine::with_isa(isa).unwrap();
-                    let found = infer_with(engine, &config, &case.inputs(), options).unwrap_err();
+                    let found = infer_with(engine, &config, &case.inputs(), strategy).unwrap_err();
                     assert_eq!(found, expected, "{strategy:?} {isa:?}");
                 }
-            }
-        }
-    }
-}
-
-#[test]
-fn last_confidences_are_those_of_the_way_there() {
-    let mut random = Random(37);
-    for nodes in [40, 1200] {
-        for controller in controllers() {
-            let config = config(LayerKind::PathSim, controller);
-            let batch = batch_of(&[lobster(nodes, &mut random)]);
-            let case = Case::random(&mut random, config, batch, false);
-            let (recorded, _) = forward(Engine::new().unwrap(), &config, &case.inputs(), Wanted::default()).unwrap();
-            let inferred = run(&case, Strategy::Automatic, 1);
-            for (unit, &confidence) in inferred.last_confidences.iter().enumerate() {
-                let steps = recorded.iterations[unit] as usize;
-                let expected = match config.iterative() {
-                    None => 1.0,
-                    Some(options) if options.node_wise() => recorded.confidences[0][(steps - 1) * nodes + unit],
-                    Some(_) => recorded.confidences[0][steps - 1],
-                };
-                assert!((confidence - expected).abs() < TIGHT, "{config:?}");
             }
         }
     }

@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 2e-8;
 fn loss(case: &Case<f64>) -> f64 {
     let (output, _) = reference::forward(&case.config, &case.inputs()).unwrap();
     let outputs = output.output.iter().zip(&case.output_gradient);
-    let unspent = output.unspent.iter().zip(&case.unspent_gradient);
+    let unspent = output.stops.unspent.iter().zip(&case.unspent_gradient);
     outputs.chain(unspent).map(|(value, gradient)| value * gradient).sum()
 }
 

@@ -5,10 +5,11 @@ use std::sync::{Arc, OnceLock};
 use burn::tensor::{Device, Int, Tensor, TensorData};
 use itergnn_graph::{Attributes, Graph, GraphBatch};
 
+use crate::GraphStructure;
 use crate::error::Error;
+use crate::index::index_tensor;
 use crate::ops::Segments;
 use crate::self_loops::SelfLoops;
-use crate::structure::{GraphStructure, index_tensor};
 
 /// A disjoint union of graphs on a device: what every layer, controller and readout works on.
 ///
@@ -25,12 +26,18 @@ use crate::structure::{GraphStructure, index_tensor};
 pub struct GraphTensors {
     node_attributes: Tensor<2>,
     edge_attributes: Tensor<2>,
-    senders: Tensor<1, Int>,
-    receivers: Tensor<1, Int>,
-    node_graph: Tensor<1, Int>,
     globals: Option<Tensor<2>>,
     structure: GraphStructure,
-    self_loops: Arc<OnceLock<SelfLoops>>,
+    indices: Arc<Indices>,
+}
+
+/// Connectivity as tensors, made when somebody asks: the fused engine does not.
+#[derive(Debug, Default)]
+struct Indices {
+    senders: OnceLock<Tensor<1, Int>>,
+    receivers: OnceLock<Tensor<1, Int>>,
+    node_graph: OnceLock<Tensor<1, Int>>,
+    self_loops: OnceLock<SelfLoops>,
 }
 
 impl GraphTensors {
@@ -47,17 +54,7 @@ impl GraphTensors {
         let (nodes, edges) = (structure.incoming().len(), structure.senders().len());
         check_rows("node attributes", &node_attributes, "nodes", nodes)?;
         check_rows("edge attributes", &edge_attributes, "edges", edges)?;
-        let device = node_attributes.device();
-        Ok(Self {
-            senders: index_tensor(structure.senders().iter().copied(), &device),
-            receivers: index_tensor(structure.incoming().ids(), &device),
-            node_graph: index_tensor(structure.node_segments().ids(), &device),
-            globals: None,
-            node_attributes,
-            edge_attributes,
-            structure,
-            self_loops: Arc::default(),
-        })
+        Ok(Self { globals: None, node_attributes, edge_attributes, structure, indices: Arc::default() })
     }
 
     /// A batch of one graph.
@@ -94,16 +91,12 @@ impl GraphTensors {
     #[must_use]
     pub fn to_device(&self, device: &Device) -> Self {
         let moved = |tensor: &Tensor<2>| Tensor::from_data(tensor.to_data(), device);
-        let index = |tensor: &Tensor<1, Int>| Tensor::from_data(tensor.to_data(), device);
         Self {
             node_attributes: moved(&self.node_attributes),
             edge_attributes: moved(&self.edge_attributes),
-            senders: index(&self.senders),
-            receivers: index(&self.receivers),
-            node_graph: index(&self.node_graph),
             globals: self.globals.as_ref().map(moved),
             structure: self.structure.clone(),
-            self_loops: Arc::default(),
+            indices: Arc::default(),
         }
     }
 
@@ -157,15 +150,12 @@ impl GraphTensors {
         Self {
             node_attributes: self.node_attributes.clone().select(0, self.node_indices(keep)),
             edge_attributes: self.edge_attributes.clone().select(0, edges),
-            senders: index_tensor(structure.senders().iter().copied(), &device),
-            receivers: index_tensor(structure.incoming().ids(), &device),
-            node_graph: index_tensor(structure.node_segments().ids(), &device),
             globals: self
                 .globals
                 .clone()
                 .map(|globals| globals.select(0, index_tensor(keep.iter().map(|&graph| graph as u32), &device))),
             structure,
-            self_loops: Arc::default(),
+            indices: Arc::default(),
         }
     }
 
@@ -227,17 +217,18 @@ impl GraphTensors {
 
     /// The sender of every edge, `[edges]`.
     pub fn senders(&self) -> Tensor<1, Int> {
-        self.senders.clone()
+        let senders = || index_tensor(self.structure.senders().iter().copied(), &self.device());
+        self.indices.senders.get_or_init(senders).clone()
     }
 
     /// The receiver of every edge, `[edges]`, ascending.
     pub fn receivers(&self) -> Tensor<1, Int> {
-        self.receivers.clone()
+        self.indices.receivers.get_or_init(|| index_tensor(self.incoming().ids(), &self.device())).clone()
     }
 
     /// The graph of every node, `[nodes]`, ascending.
     pub fn node_graph(&self) -> Tensor<1, Int> {
-        self.node_graph.clone()
+        self.indices.node_graph.get_or_init(|| index_tensor(self.node_segments().ids(), &self.device())).clone()
     }
 
     /// The incoming edges of every node.
@@ -262,7 +253,7 @@ impl GraphTensors {
 
     /// The edges with exactly one self-loop per node; computed once and shared by all clones.
     pub(crate) fn self_loops(&self) -> &SelfLoops {
-        self.self_loops.get_or_init(|| SelfLoops::new(&self.structure, &self.device()))
+        self.indices.self_loops.get_or_init(|| SelfLoops::new(&self.structure, &self.device()))
     }
 }
 

@@ -102,7 +102,7 @@ impl ModelOutput {
     pub fn iterations(&self, graph: &GraphTensors) -> Vec<usize> {
         let mut iterations = vec![0; graph.graphs()];
         for block in &self.blocks {
-            let steps = per_graph(block, graph, &block.steps, |steps| steps.iter().copied().max().unwrap_or(0));
+            let steps = per_graph(block, graph, &block.stops.steps, |steps| steps.iter().copied().max().unwrap_or(0));
             iterations.iter_mut().zip(steps).for_each(|(total, steps)| *total += steps);
         }
         iterations
@@ -112,7 +112,7 @@ impl ModelOutput {
     pub fn capped(&self, graph: &GraphTensors) -> Vec<bool> {
         let mut capped = vec![false; graph.graphs()];
         for block in &self.blocks {
-            let any = per_graph(block, graph, &block.capped, |nodes| nodes.contains(&true));
+            let any = per_graph(block, graph, &block.stops.capped, |nodes| nodes.contains(&true));
             capped.iter_mut().zip(any).for_each(|(total, block)| *total |= block);
         }
         capped

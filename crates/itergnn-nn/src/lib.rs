@@ -41,6 +41,7 @@ pub mod homogeneous;
 mod host_classifier;
 #[cfg(feature = "import")]
 pub mod import;
+mod index;
 mod init;
 mod jumping_knowledge;
 pub mod layers;
@@ -54,7 +55,6 @@ mod random_init;
 pub mod readout;
 mod self_loops;
 pub mod store;
-mod structure;
 
 pub use burn::tensor::Device;
 
@@ -73,6 +73,7 @@ pub use grid_model::{GridModel, GridModelConfig};
 pub use homogeneous::{HomoMlp, NormWrapped, homogenise};
 pub use host_classifier::{HostClassifier, HostStep};
 pub use init::InitRng;
+pub use itergnn_kernels::GraphStructure;
 pub use itergnn_kernels::settings::Level;
 pub use jumping_knowledge::{JumpingKnowledgeConfig, JumpingKnowledgeModel};
 pub use layers::{Layer, LayerConfig, LayerKind, MessagePassing};
@@ -82,4 +83,3 @@ pub use named_tensors::{NamedTensor, named_tensors, replace_tensors};
 pub use presets::{OLD_NAME, PRESETS, TaskWidths, preset};
 pub use random_init::with_random_attributes;
 pub use readout::{Readout, ReadoutKind};
-pub use structure::GraphStructure;

@@ -12,8 +12,9 @@
 
 use burn::tensor::Tensor;
 
+use crate::GraphStructure;
+use crate::index::index_tensor;
 use crate::ops::{Segments, segment_max, segment_sum};
-use crate::structure::{GraphStructure, index_tensor};
 
 /// The choices of every node, as segments of rows.
 pub fn choices(structure: &GraphStructure) -> Segments {

@@ -5,11 +5,11 @@ use burn::nn::Linear;
 use burn::tensor::{Device, Tensor};
 pub use itergnn_kernels::settings::ReadoutKind;
 
+use crate::index::index_tensor;
 use crate::layers::{EdgeOrder, both_ends};
 use crate::ops::{
     segment_max, segment_mean, segment_min, segment_scale_invariant_softmax, segment_softmax, segment_sum,
 };
-use crate::structure::index_tensor;
 use crate::{GraphTensors, InitRng, Mlp, MlpConfig, pointer};
 
 /// Pools node states.

@@ -2,8 +2,9 @@
 
 use burn::tensor::{Device, Int, Tensor};
 
+use crate::GraphStructure;
+use crate::index::index_tensor;
 use crate::ops::Segments;
-use crate::structure::{GraphStructure, index_tensor};
 
 /// Edges without their self-loops, and with one loop added as the last incoming edge of every node.
 ///

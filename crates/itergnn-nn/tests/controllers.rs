@@ -150,10 +150,10 @@ proptest! {
             let total: f64 = weights.iter().sum();
             let expected = expected_step(&weights) / if normalised && total > 0.0 { total } else { 1.0 };
             near(found[element], expected);
-            prop_assert_eq!(output.steps[element], weights.len());
+            prop_assert_eq!(output.stops.steps[element], weights.len());
             // The weights sum to lambda^(K-1) (1 - prod (1 - c)), and `remaining` is lambda^K prod (1 - c).
             let steps = weights.len() as i32;
-            near(output.remaining[element] / decay + total, decay.powi(steps - 1));
+            near(output.stops.remaining[element] / decay + total, decay.powi(steps - 1));
         }
     }
 
@@ -173,7 +173,7 @@ proptest! {
                 expected += weight * step as f64;
                 if halts {
                     ponder += 0.1 * (step as f64 + weight);
-                    prop_assert_eq!(output.steps[element], step);
+                    prop_assert_eq!(output.stops.steps[element], step);
                     break;
                 }
                 total += confidence;
@@ -223,7 +223,7 @@ fn finished_graphs_cost_nothing() {
         SAFETY_CAP,
         &options,
     );
-    assert_eq!(output.steps, [1, 3, 2]);
+    assert_eq!(output.stops.steps, [1, 3, 2]);
     assert_eq!(body.updates.get(), (10 + 3 + 100) + (3 + 100) + 3);
     let trace = output.trace.unwrap();
     let running: Vec<_> = trace.steps.iter().map(|step| step.graphs.clone()).collect();
@@ -257,12 +257,12 @@ fn watched_nodes_are_thinned_but_the_last_step_stays() {
 fn a_cap_is_reported() {
     let table = Table { scope: Scope::Graph, confidences: vec![vec![0.0; 100], vec![1.0]] };
     let output = run(&table, &iter_rule(1.0, false, None), &batch(&[1, 1]), 7, &RunOptions::inference());
-    assert_eq!((output.steps, output.capped), (vec![7, 1], vec![true, false]));
+    assert_eq!((output.stops.steps, output.stops.capped), (vec![7, 1], vec![true, false]));
     let act = ActRule { ponder_cost: 0.0, epsilon: 0.01 };
     let output = run(&table, &act, &batch(&[1, 1]), 7, &RunOptions::inference());
-    assert_eq!((output.steps, output.capped), (vec![7, 1], vec![true, false]));
+    assert_eq!((output.stops.steps, output.stops.capped), (vec![7, 1], vec![true, false]));
     let settled = run(&table, &iter_rule(1.0, false, Some(0.3)), &batch(&[1, 1]), 7, &RunOptions::training());
-    assert_eq!(settled.capped, [true, false]);
+    assert_eq!(settled.stops.capped, [true, false]);
 }
 
 /// A state that is no longer a number ends the loop instead of running to the safety cap.
@@ -270,7 +270,7 @@ fn a_cap_is_reported() {
 fn nan_ends_the_loop() {
     let table = Table { scope: Scope::Graph, confidences: vec![vec![0.5, f64::NAN], vec![1.0]] };
     let output = run(&table, &iter_rule(1.0, false, None), &batch(&[1, 1]), SAFETY_CAP, &RunOptions::inference());
-    assert_eq!(output.steps, [2, 1]);
+    assert_eq!(output.stops.steps, [2, 1]);
     assert!(numbers(output.hidden)[0].is_nan());
 }
 
@@ -293,9 +293,9 @@ fn a_graph_without_nodes_takes_no_step_and_the_others_do_not_notice() {
         ..table
     };
     let output = run(&table, &rule, &batch(&[0, 2, 0, 1]), 5, &RunOptions::inference());
-    assert_eq!(output.steps, [0, 2, 0, 3]);
-    assert_eq!(output.remaining[0], 1.0);
-    assert_eq!(output.capped, [false; 4]);
+    assert_eq!(output.stops.steps, [0, 2, 0, 3]);
+    assert_eq!(output.stops.remaining[0], 1.0);
+    assert_eq!(output.stops.capped, [false; 4]);
     assert_eq!(numbers(output.hidden), numbers(alone.hidden));
 }
 
@@ -359,7 +359,7 @@ fn oracles_reproduce_an_iterative_algorithm() {
             SAFETY_CAP,
             &RunOptions::inference(),
         );
-        for ((found, target), used) in numbers(output.hidden).into_iter().zip(targets).zip(output.steps) {
+        for ((found, target), used) in numbers(output.hidden).into_iter().zip(targets).zip(output.stops.steps) {
             let (expected, steps) = algorithm(target);
             assert!((found - expected).abs() < epsilon, "{found} instead of {expected} at {epsilon}");
             assert!(used >= steps, "at least the steps of the algorithm");

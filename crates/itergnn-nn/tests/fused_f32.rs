@@ -81,7 +81,7 @@ fn an_overflow_names_graph_and_iteration_and_spares_the_other_graphs() {
         let faults = output.blocks[0].engine.faults.list();
         let [Fault::Value { graph: 1, iteration }] = faults[..] else { panic!("{faults:?}") };
         assert!((2..40).contains(&iteration), "iteration {iteration}");
-        assert_eq!(output.blocks[0].steps, [40, iteration, 40]);
+        assert_eq!(output.blocks[0].stops.steps, [40, iteration, 40]);
         assert_eq!(model.predict(&graphs).unwrap().faults, faults);
         let values = host(output.values.clone());
         assert!(values[2..4].iter().all(|value| value.is_nan()));

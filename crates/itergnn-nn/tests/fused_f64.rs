@@ -136,7 +136,7 @@ fn a_cap_of_the_caller_holds_for_both() {
         for engine in [Engine::Fused, Engine::Plain] {
             let options = RunOptions::inference().with_cap(2).with_engine(engine);
             let output = model.forward(&graphs, &options).unwrap();
-            assert_eq!(output.blocks[0].steps, expected, "{engine}");
+            assert_eq!(output.blocks[0].stops.steps, expected, "{engine}");
         }
     }
 }

@@ -157,5 +157,6 @@ pub(crate) fn table(report: &EvalReport) -> String {
         report.iterations.max.to_string(),
         format!("{:.2}", report.seconds),
     ]);
-    output::table(&header, [row])
+    let head = report.architecture.iter().map(|line| format!("{line}\n")).collect::<String>();
+    head + &output::table(&header, [row])
 }

@@ -19,6 +19,8 @@ use crate::{
 
 #[derive(Serialize)]
 struct Answer {
+    /// What predicts, in one line.
+    architecture: String,
     /// One number an output; for node-level models one row a node.
     prediction: serde_json::Value,
     iterations: usize,
@@ -62,7 +64,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         return Err(Failure::failed(format!("{}: {why}", arguments.graph.display())));
     }
     drop(working);
-    let answer = answer(&prediction);
+    let answer = answer(model.config().architecture_line(), &prediction);
     if arguments.trace && answer.trace.is_empty() {
         return Err(Failure::bad_input(
             "--trace means nothing for this model, which keeps no record of its steps; leave it out",
@@ -74,7 +76,8 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     if arguments.json {
         return print_json(&answer);
     }
-    let mut text = format!("prediction {}, {} iterations\n", answer.prediction, answer.iterations);
+    let mut text =
+        format!("{}\nprediction {}, {} iterations\n", answer.architecture, answer.prediction, answer.iterations);
     if arguments.trace {
         let rows = answer.trace.iter().map(|row| {
             let number = |value: f64| format!("{value:.3e}");
@@ -111,7 +114,7 @@ fn first(values: &[f64]) -> f64 {
     values.first().copied().unwrap_or_default()
 }
 
-fn answer(prediction: &Prediction) -> Answer {
+fn answer(architecture: String, prediction: &Prediction) -> Answer {
     let rows = &prediction.values;
     let value = if rows.len() == 1 { serde_json::json!(rows[0]) } else { serde_json::json!(rows) };
     let trace = prediction.traces.iter().enumerate().flat_map(|(block, trace)| {
@@ -127,6 +130,7 @@ fn answer(prediction: &Prediction) -> Answer {
         })
     });
     Answer {
+        architecture,
         prediction: value,
         iterations: prediction.iterations.first().copied().unwrap_or_default(),
         capped: prediction.capped.contains(&true),

@@ -28,6 +28,8 @@ const MEMORY: u64 = 1 << 30;
 
 #[derive(Serialize)]
 struct Answer {
+    /// What predicts, in one line.
+    architecture: String,
     from: Value,
     to: Value,
     path: Vec<Value>,
@@ -153,6 +155,7 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
         map_picture::draw(map, path.nodes.iter().map(|&node| terrain.in_file(node))).write(picture)?;
     }
     let answer = Answer {
+        architecture: walker.predictor.architecture(),
         from: terrain.name(source),
         to: terrain.name(target),
         path: path.nodes.iter().map(|&node| terrain.name(node)).collect(),
@@ -189,10 +192,11 @@ fn text(file: &str, from: &str, to: &str, answer: &Answer) -> String {
     };
     let nodes: Vec<_> = answer.path.iter().map(|node| node.as_str().map_or(node.to_string(), str::to_owned)).collect();
     format!(
-        "{file}: {from} to {to}: length {} (predicted {:.3} after {} iterations){verdict}\n{}\n",
+        "{file}: {from} to {to}: length {} (predicted {:.3} after {} iterations){verdict}\n{}\npredicted by {}\n",
         answer.length,
         answer.predicted_length,
         answer.iterations,
-        nodes.join(" ")
+        nodes.join(" "),
+        answer.architecture
     )
 }

@@ -34,6 +34,8 @@ const NO_WAY: f64 = 1e6;
 
 #[derive(Serialize)]
 struct Answer {
+    /// What predicts, in one line.
+    architecture: String,
     from: [usize; 2],
     to: [usize; 2],
     /// Cells as `[column, row]`.
@@ -93,6 +95,7 @@ pub(crate) fn run(arguments: &SolveArguments, image: &Path, device: &Device) -> 
         map.draw(picture, &found.cells)?;
     }
     let answer = Answer {
+        architecture: model.config().architecture_line(),
         from: map.place(source),
         to: map.place(target),
         path: found.cells.iter().map(|&cell| map.place(cell)).collect(),
@@ -193,13 +196,14 @@ fn text(image: &Path, arguments: &SolveArguments, answer: &Answer) -> String {
     };
     let cells: Vec<String> = answer.path.iter().map(|[column, row]| format!("{column},{row}")).collect();
     format!(
-        "{}: {} to {}: length {} (predicted {:.3} after {} iterations){verdict}\n{}\n",
+        "{}: {} to {}: length {} (predicted {:.3} after {} iterations){verdict}\n{}\npredicted by {}\n",
         image.display(),
         ends(arguments).0,
         ends(arguments).1,
         answer.length,
         answer.predicted_length,
         answer.iterations,
-        cells.join(" ")
+        cells.join(" "),
+        answer.architecture
     )
 }

@@ -182,12 +182,7 @@ pub fn truth(network: &Network, parameters: &[f32], batch: &[&Sample], loss: Los
         inputs.extend(sample.nodes.iter().map(|&value| f64::from(value)));
         features.extend(sample.edges.iter().map(|&value| f64::from(value)));
     }
-    let view = BatchView {
-        node_offsets: &node_offsets,
-        edge_offsets: &edge_offsets,
-        senders: &senders,
-        receiver_offsets: &receiver_offsets,
-    };
+    let view = BatchView::new(&node_offsets, &edge_offsets, &senders, &receiver_offsets);
     let block = &network.blocks[0];
     let hidden = block.hidden_width();
     let embedded = perceptron(&network.embedding, &parameters, inputs.clone());
@@ -212,11 +207,11 @@ pub fn truth(network: &Network, parameters: &[f32], batch: &[&Sample], loss: Los
         let (output, tape) = reference::forward(block, &given).unwrap();
         for graph in 0..batch.len() {
             let of_graph = if node_wise { view.node_range(graph) } else { graph..graph + 1 };
-            iterations[graph] += f64::from(output.iterations[of_graph.clone()].iter().copied().max().unwrap());
-            capped[graph] |= output.capped[of_graph].contains(&true);
+            iterations[graph] += output.stops.steps[of_graph.clone()].iter().copied().max().unwrap() as f64;
+            capped[graph] |= output.stops.capped[of_graph].contains(&true);
         }
         if settles {
-            auxiliary += price / units as f64 * output.unspent.iter().sum::<f64>();
+            auxiliary += price / units as f64 * output.stops.unspent.iter().sum::<f64>();
         }
         starts.push(std::mem::replace(&mut states, output.output.clone()));
         tapes.push(tape);

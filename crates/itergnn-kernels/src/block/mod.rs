@@ -11,9 +11,11 @@ mod output;
 mod parameters;
 pub mod reference;
 mod schedule;
+mod stops;
 
 pub use batch::{BatchView, BlockInputs};
 pub use config::{BlockConfig, RANGE_TOLERANCE};
-pub use cpu::{Engine, InferOptions, Strategy, Tape, backward, forward, infer, infer_with};
-pub use output::{BlockGradients, BlockOutput, Inference, OutputGradients, Wanted};
+pub use cpu::{Engine, Strategy, Tape, backward, forward, infer, infer_with};
+pub use output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
 pub use parameters::{ParameterKind, ParameterLayout, ParameterSlot};
+pub use stops::Stops;

@@ -132,11 +132,6 @@ impl<T: Real> Schedule<T> {
         self.weights.get(step).copied().unwrap_or(T::ZERO)
     }
 
-    /// Confidence of iteration `step + 1`.
-    pub(crate) fn confidence(&self, step: usize) -> T {
-        self.confidences[step]
-    }
-
     /// Starts the way back from the gradient of the unspent mass and the product of the output with its gradient.
     pub(crate) fn backward(&self, unspent: T, output_product: T, options: &IterConfig) -> ScheduleBackward {
         ScheduleBackward {

@@ -83,12 +83,7 @@ impl Batch {
     }
 
     pub(crate) fn view(&self) -> BatchView<'_> {
-        BatchView {
-            node_offsets: &self.node_offsets,
-            edge_offsets: &self.edge_offsets,
-            senders: &self.senders,
-            receiver_offsets: &self.receiver_offsets,
-        }
+        BatchView::new(&self.node_offsets, &self.edge_offsets, &self.senders, &self.receiver_offsets)
     }
 
     pub(crate) fn nodes(&self) -> usize {

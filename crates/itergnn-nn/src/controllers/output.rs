@@ -1,6 +1,7 @@
 //! What goes into a run of a controller besides the graph, and what comes out.
 
 use burn::tensor::Tensor;
+use itergnn_kernels::block::Stops;
 
 use super::{Mode, NodeWatch, Scope, Trace};
 use crate::fused::{Engine, EngineUse};
@@ -78,21 +79,15 @@ impl RunOptions {
 
 /// What a controller computed.
 ///
-/// `steps`, `confidences`, `remaining` and `capped` have one entry a graph or one a node, as `scope` says.
+/// `stops` have one entry per graph or one per node, as `scope` says.
 #[derive(Debug, Clone)]
 pub struct ControllerOutput {
     /// The new hidden state, `[nodes, hidden]`.
     pub hidden: Tensor<2>,
-    /// What the vectors below are about.
+    /// What stops: graphs or nodes.
     pub scope: Scope,
-    /// Steps used.
-    pub steps: Vec<usize>,
-    /// Confidence of the last step used; 1 for controllers that do not learn to stop.
-    pub confidences: Vec<f64>,
-    /// Probability of not having stopped when the loop ended.
-    pub remaining: Vec<f64>,
-    /// Whether a cap ended the loop rather than the stopping criterion.
-    pub capped: Vec<bool>,
+    /// When every graph or node stopped.
+    pub stops: Stops,
     /// What the controller adds to the loss: unspent probability (`settle`) or ponder cost (`act`), averaged over graphs or nodes.
     pub auxiliary_loss: Option<Tensor<1>>,
     /// Every step, if asked for.

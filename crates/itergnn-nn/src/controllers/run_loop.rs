@@ -1,6 +1,7 @@
 //! The loop that every learned stopping rule shares.
 
 use burn::tensor::{Bool, Int, Tensor, TensorData};
+use itergnn_kernels::block::Stops;
 
 use super::trace::{changes, host_values, watched};
 use super::{ControllerOutput, Halting, Mode, RunOptions, Scope, StoppingCriterion, Trace, TraceStep};
@@ -38,7 +39,7 @@ pub fn run_loop(
         Scope::Graph => graph.graphs(),
         Scope::Node => graph.nodes(),
     };
-    let mut record = Record::new(elements);
+    let mut stops = Stops::before_the_first(elements);
     let mut finished = Vec::new();
     let mut charges: Option<Tensor<1>> = None;
     let mut trace = options.trace.then(Trace::default);
@@ -75,18 +76,15 @@ pub fn run_loop(
             };
             trace.push(traced, options.watch);
         }
-        record.note(&mut active, step, &confidence, &remaining, rule.epsilon(), capped);
+        note(&mut stops, &mut active, step, &confidence, &remaining, rule.epsilon(), capped);
         active.release_finished(rule.normalised(), &mut finished);
     }
 
-    let elements = record.steps.len().max(1);
+    let elements = elements.max(1);
     ControllerOutput {
         hidden: assemble(graph, finished, active.hidden),
         scope: criterion.scope(),
-        steps: record.steps,
-        confidences: record.confidences,
-        remaining: record.remaining,
-        capped: record.capped,
+        stops,
         // Not div_scalar: the gradient of Burn 0.22.1 for it goes through an f32 reciprocal (an error of 1e-8 in f64).
         auxiliary_loss: charges.map(|total| total.mul_scalar(1.0 / elements as f64)),
         trace,
@@ -233,45 +231,28 @@ impl Active {
     }
 }
 
-/// What is known about every element of the batch, on the host.
-struct Record {
-    steps: Vec<usize>,
-    confidences: Vec<f64>,
-    remaining: Vec<f64>,
-    capped: Vec<bool>,
-}
-
-impl Record {
-    fn new(elements: usize) -> Self {
-        Self {
-            steps: vec![0; elements],
-            confidences: vec![0.0; elements],
-            remaining: vec![1.0; elements],
-            capped: vec![false; elements],
+/// Notes one step for the elements that run, and marks those that it ends.
+fn note(
+    stops: &mut Stops,
+    active: &mut Active,
+    step: usize,
+    confidence: &[f64],
+    remaining: &[f64],
+    epsilon: f64,
+    capped: bool,
+) {
+    for (position, &element) in active.element_ids.iter().enumerate() {
+        if active.done[position] {
+            continue;
         }
-    }
-
-    /// Notes one step for the elements that run, and marks those that it ends.
-    fn note(
-        &mut self,
-        active: &mut Active,
-        step: usize,
-        confidence: &[f64],
-        remaining: &[f64],
-        epsilon: f64,
-        capped: bool,
-    ) {
-        for (position, &element) in active.element_ids.iter().enumerate() {
-            if active.done[position] {
-                continue;
-            }
-            self.steps[element] = step;
-            self.confidences[element] = confidence[position];
-            self.remaining[element] = remaining[position];
-            let goes_on = remaining[position] > epsilon;
-            self.capped[element] = capped && goes_on;
-            active.done[position] = capped || !goes_on;
-        }
+        stops.steps[element] = step;
+        stops.confidences[element] = confidence[position];
+        // What reaches the last allowed step is what was left after the one before.
+        stops.unspent[element] = if capped { stops.remaining[element] } else { 0.0 };
+        stops.remaining[element] = remaining[position];
+        let goes_on = remaining[position] > epsilon;
+        stops.capped[element] = capped && goes_on;
+        active.done[position] = capped || !goes_on;
     }
 }
 

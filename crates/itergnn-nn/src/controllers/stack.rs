@@ -2,6 +2,7 @@
 
 use burn::module::Module;
 use burn::tensor::Tensor;
+use itergnn_kernels::block::Stops;
 
 use super::trace::{changes, watched};
 use super::{ControllerOutput, RunOptions, Scope, Trace, TraceStep};
@@ -90,10 +91,7 @@ fn apply_in_turn<'a>(
     ControllerOutput {
         hidden,
         scope: Scope::Graph,
-        steps: vec![steps; graphs],
-        confidences: vec![1.0; graphs],
-        remaining: vec![0.0; graphs],
-        capped: vec![false; graphs],
+        stops: Stops::after(graphs, steps),
         auxiliary_loss: None,
         trace,
         engine: EngineUse::plain(),

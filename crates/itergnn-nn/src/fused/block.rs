@@ -54,10 +54,7 @@ pub(crate) fn run(
     Ok(ControllerOutput {
         hidden: hidden.reshape(shape),
         scope: if config.node_wise() { Scope::Node } else { Scope::Graph },
-        steps: outcome.steps,
-        confidences: outcome.confidences,
-        remaining: outcome.remaining,
-        capped: outcome.capped,
+        stops: outcome.stops,
         auxiliary_loss,
         trace: None,
         engine: EngineUse {
@@ -71,6 +68,6 @@ pub(crate) fn run(
 
 /// What a unit of unspent probability costs, averaged over graphs (or nodes); `None` if no graph reached the cap.
 fn price(config: &BlockConfig, outcome: &Outcome) -> Option<f64> {
-    let reached = outcome.steps.contains(&config.max_iterations());
-    reached.then_some(config.iterative()?.settle? / outcome.steps.len().max(1) as f64)
+    let reached = outcome.stops.steps.contains(&config.max_iterations());
+    reached.then_some(config.iterative()?.settle? / outcome.stops.steps.len().max(1) as f64)
 }

@@ -4,17 +4,13 @@ use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use itergnn_kernels::block::{
-    self as kernel, BatchView, BlockConfig, BlockGradients, BlockInputs, BlockOutput, Inference, OutputGradients, Tape,
-    Wanted,
+    self as kernel, BlockConfig, BlockGradients, BlockInputs, BlockOutput, OutputGradients, Stops, Tape, Wanted,
 };
-use itergnn_kernels::{KernelError, Real};
+use itergnn_kernels::{GraphStructure, KernelError, Real};
 
 use super::clock::KernelClock;
-use super::confidences::last_confidences;
 use super::fault::{Fault, FaultLog};
 use super::recovery::graph_by_graph;
-use crate::GraphStructure;
-
 /// A block on a batch, without its numbers. A clone speaks of the same run.
 ///
 /// Tensors go through the framework; everything else (who sends to whom, which step was the last, what the way back needs) goes through this.
@@ -42,19 +38,10 @@ struct Kept<T> {
     tape: Tape<T>,
 }
 
-/// What the kernels returned.
-enum Computed<T> {
-    Recorded(Box<Kept<T>>),
-    Inferred(Inference<T>),
-}
-
 /// What is known of every graph (or node) after a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Outcome {
-    pub(super) steps: Vec<usize>,
-    pub(super) confidences: Vec<f64>,
-    pub(super) remaining: Vec<f64>,
-    pub(super) capped: Vec<bool>,
+    pub(super) stops: Stops,
     /// Per graph and step, the share of nodes that were active; empty when recording.
     pub(super) active_shares: Vec<Vec<f32>>,
 }
@@ -129,68 +116,43 @@ impl BlockCall {
     /// Runs the block: the states in the end and, with `settle`, the unspent probabilities behind them.
     pub(super) fn forward<T: Real>(&self, numbers: Numbers<'_, T>) -> Vec<T> {
         let inputs = self.inputs(numbers);
-        let (outcome, values) = match self.run.clock.time_forward(|| self.compute(&inputs)) {
-            Ok(computed) => (Ok(self.outcome_of(&inputs, &computed)), self.values(computed)),
+        let computed = self.run.clock.time_forward(|| self.compute(&inputs));
+        let (outcome, values) = match computed {
+            Ok((output, tape)) => {
+                let (stops, active_shares) = (output.stops.clone(), output.active_shares.clone());
+                (Ok(Outcome { stops, active_shares }), self.values(output, tape))
+            }
             Err(error) => (Err(error), vec![T::from_f64(f64::NAN); self.state_values()]),
         };
         *lock(&self.run.outcome) = Some(outcome);
         values
     }
 
-    /// A batch with a value that overflowed is run again without recording, since there is nothing to differentiate.
-    fn compute<T: Real>(&self, inputs: &BlockInputs<'_, T>) -> Result<Computed<T>, KernelError> {
-        let Run { config, engine, faults, .. } = &*self.run;
+    /// The results, with a tape if this run is recording. A batch with a value that overflowed is run again without it, since there is nothing to
+    /// differentiate.
+    fn compute<T: Real>(&self, inputs: &BlockInputs<'_, T>) -> Result<(BlockOutput<T>, Option<Tape<T>>), KernelError> {
+        let Run { config, engine, structure, faults, .. } = &*self.run;
         let computed = match self.recording {
-            Some(wanted) => kernel::forward(*engine, config, inputs, wanted)
-                .map(|(output, tape)| Computed::Recorded(Box::new(Kept { output, tape }))),
-            None => kernel::infer(*engine, config, inputs).map(Computed::Inferred),
+            Some(wanted) => kernel::forward(*engine, config, inputs, wanted).map(|(output, tape)| (output, Some(tape))),
+            None => kernel::infer(*engine, config, inputs).map(|output| (output, None)),
         };
         match computed {
             Err(KernelError::NonFinite { .. }) => {
-                graph_by_graph(*engine, config, inputs, faults).map(Computed::Inferred)
+                graph_by_graph(*engine, config, structure, inputs, faults).map(|output| (output, None))
             }
             other => other,
         }
     }
 
-    fn outcome_of<T: Real>(&self, inputs: &BlockInputs<'_, T>, computed: &Computed<T>) -> Outcome {
-        let numbers = |values: &[T]| values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
-        let steps = |iterations: &[u32]| iterations.iter().map(|&steps| steps as usize).collect();
-        match computed {
-            Computed::Recorded(kept) => Outcome {
-                steps: steps(&kept.output.iterations),
-                confidences: last_confidences(&self.run.config, inputs, &kept.output),
-                remaining: numbers(&kept.output.remaining),
-                capped: kept.output.capped.clone(),
-                active_shares: Vec::new(),
-            },
-            Computed::Inferred(inference) => Outcome {
-                steps: steps(&inference.iterations),
-                confidences: numbers(&inference.last_confidences),
-                remaining: numbers(&inference.remaining),
-                capped: inference.capped.clone(),
-                active_shares: inference.active_shares.clone(),
-            },
-        }
-    }
-
     /// The numbers that leave the operation; what the way back needs stays.
-    fn values<T: Real>(&self, computed: Computed<T>) -> Vec<T> {
-        let gives_unspent = self.gives_unspent();
-        match computed {
-            Computed::Inferred(inference) => {
-                let mut values = inference.output;
-                if gives_unspent {
-                    values.extend_from_slice(&inference.unspent);
-                }
-                values
-            }
-            Computed::Recorded(mut kept) => {
-                let unspent = if gives_unspent { kept.output.unspent.as_slice() } else { &[] };
-                let values = [&kept.output.output, unspent].concat();
-                // The way back does not read it.
-                kept.output.last_hidden = Vec::new();
-                *lock(&self.run.kept) = Some(kept);
+    fn values<T: Real>(&self, output: BlockOutput<T>, tape: Option<Tape<T>>) -> Vec<T> {
+        let unspent = if self.gives_unspent() { output.stops.unspent.as_slice() } else { &[] };
+        let unspent = unspent.iter().map(|&value| T::from_f64(value));
+        match tape {
+            None => output.output.into_iter().chain(unspent).collect(),
+            Some(tape) => {
+                let values = output.output.iter().copied().chain(unspent).collect();
+                *lock(&self.run.kept) = Some(Box::new(Kept { output, tape }));
                 values
             }
         }
@@ -203,7 +165,8 @@ impl BlockCall {
     pub(super) fn backward<T: Real>(&self, numbers: Numbers<'_, T>, gradient: &[T]) -> BlockGradients<T> {
         let inputs = self.inputs(numbers);
         let kept = lock(&self.run.kept);
-        let Some(kept) = kept.as_ref().map(|kept| kept.downcast_ref::<Kept<T>>().expect("one float type a run")) else {
+        let Some(kept) = kept.as_ref().map(|kept| kept.downcast_ref::<Kept<T>>().expect("one float type per run"))
+        else {
             return undefined(&numbers);
         };
         let (output, unspent) = gradient.split_at(self.state_values());
@@ -225,13 +188,7 @@ impl BlockCall {
     }
 
     fn inputs<'a, T>(&'a self, numbers: Numbers<'a, T>) -> BlockInputs<'a, T> {
-        let structure = &self.run.structure;
-        let batch = BatchView {
-            node_offsets: structure.node_segments().offsets(),
-            edge_offsets: structure.edge_segments().offsets(),
-            senders: structure.senders(),
-            receiver_offsets: structure.incoming().offsets(),
-        };
+        let batch = self.run.structure.view();
         let Numbers { input, hidden, edges, parameters } = numbers;
         // A layer that reads no edges may be given a graph that has attributes on them.
         let edge_features = if self.run.config.edge_width() == 0 { &[] } else { edges };

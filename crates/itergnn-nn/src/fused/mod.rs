@@ -19,7 +19,6 @@
 mod block;
 mod call;
 mod clock;
-mod confidences;
 mod engine;
 mod fault;
 mod operation;

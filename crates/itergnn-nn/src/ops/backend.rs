@@ -6,9 +6,8 @@ use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Flex, TensorMetadata, backend_extension};
 use burn::tensor::{DType, TensorData};
-
-use super::kernels::{self, Extreme, Real};
-use super::segments::Segments;
+use itergnn_kernels::Real;
+use itergnn_kernels::segments::{self as kernels, Extreme, Segments};
 
 /// An operation on one `[rows, width]` tensor.
 #[derive(Clone, Debug)]
@@ -64,15 +63,15 @@ impl UnaryOperation {
             Self::Softmax(segments) => kernels::softmax(input, segments, width),
             Self::RangeNormalise(segments) => kernels::range_normalise(input, segments, width),
             Self::Sparsemax(segments) => kernels::sparsemax(input, segments, width),
-            Self::LeakyRelu(slope) => kernels::leaky_relu(input, F::of(*slope)),
+            Self::LeakyRelu(slope) => kernels::leaky_relu(input, F::from_f64(*slope)),
         }
     }
 
     fn backward<F: Real>(&self, input: &[F], output: &[F], gradient: &[F], width: usize) -> Vec<F> {
         match self {
-            Self::Sum(segments) => kernels::broadcast(gradient, segments, width, |_| F::of(1.0)),
+            Self::Sum(segments) => kernels::broadcast(gradient, segments, width, |_| F::ONE),
             Self::Mean(segments) => {
-                kernels::broadcast(gradient, segments, width, |length| F::of(1.0) / F::of(length as f64))
+                kernels::broadcast(gradient, segments, width, |length| F::ONE / F::from_f64(length as f64))
             }
             Self::Extreme(segments, _) => kernels::extreme_backward(input, output, gradient, segments, width),
             Self::Softmax(segments) => kernels::softmax_backward(output, gradient, segments, width),
@@ -80,7 +79,7 @@ impl UnaryOperation {
                 kernels::range_normalise_backward(input, output, gradient, segments, width)
             }
             Self::Sparsemax(segments) => kernels::sparsemax_backward(output, gradient, segments, width),
-            Self::LeakyRelu(slope) => kernels::leaky_relu_backward(input, gradient, F::of(*slope)),
+            Self::LeakyRelu(slope) => kernels::leaky_relu_backward(input, gradient, F::from_f64(*slope)),
         }
     }
 }

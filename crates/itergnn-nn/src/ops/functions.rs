@@ -2,10 +2,9 @@
 
 use burn::backend::Dispatch;
 use burn::tensor::Tensor;
+use itergnn_kernels::segments::{Extreme, Segments};
 
 use super::backend::{GraphBackend, UnaryOperation};
-use super::kernels::Extreme;
-use super::segments::Segments;
 
 fn unary(values: Tensor<2>, operation: UnaryOperation) -> Tensor<2> {
     Tensor::from_dispatch(Dispatch::unary(values.into_dispatch(), operation))
@@ -77,7 +76,7 @@ pub fn segment_softmax(scores: Tensor<2>, segments: &Segments) -> Tensor<2> {
 /// Scores with their scale and offset removed: `y_k = (x_k - max) / (max - min)` within each segment and channel, so `y` lies in
 /// `[-1, 0]`.
 ///
-/// Where the range is below [`RELATIVE_RANGE`](super::RELATIVE_RANGE) of the largest `|x|` of the segment it counts as zero: `y = 0`
+/// Where the range is below [`RANGE_TOLERANCE`](itergnn_kernels::block::RANGE_TOLERANCE) of the largest `|x|` of the segment it counts as zero: `y = 0`
 /// and no gradient. The output does not change under `x -> c x`, `c > 0`. The gradient flows through the maximum and the minimum.
 ///
 /// # Shapes

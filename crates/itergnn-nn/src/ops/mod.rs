@@ -1,14 +1,13 @@
 //! Operations over contiguous segments of rows, with their gradients.
 //!
 //! Burn has no segment softmax, and its scatter with maximum is silently wrong backward, so the operations here are custom
-//! operations of a backend extension with kernels of their own (Flex; `f32` and `f64`). Beside each stands a [`reference`](mod@reference) made of
-//! basic operations, which the tests compare with.
+//! operations of a backend extension over [`itergnn_kernels::segments`] (Flex; `f32` and `f64`). `tests/ops` compare each with
+//! basic operations.
 
 mod backend;
 mod functions;
-mod kernels;
-pub mod reference;
-mod segments;
+
+pub use itergnn_kernels::segments::{Extreme, Segments};
 
 pub use backend::{GraphBackend, GraphGradient, UnaryOperation};
 pub use functions::{
@@ -16,5 +15,3 @@ pub use functions::{
     segment_scale_invariant_softmax, segment_scale_invariant_sparsemax, segment_softmax, segment_sparsemax,
     segment_sum,
 };
-pub use kernels::{Extreme, RELATIVE_RANGE};
-pub use segments::Segments;

@@ -171,10 +171,11 @@ fn check_engine(blocks: &[ControllerOutput], options: &RunOptions) {
 fn outputs(blocks: &[ControllerOutput]) -> Result {
     let mut result = Result { numbers: BTreeMap::new(), steps: Vec::new(), capped: Vec::new() };
     for (index, block) in blocks.iter().enumerate() {
-        result.numbers.insert(format!("confidences {index}"), block.confidences.clone());
-        result.numbers.insert(format!("remaining {index}"), block.remaining.clone());
-        result.steps.push(block.steps.clone());
-        result.capped.push(block.capped.clone());
+        result.numbers.insert(format!("confidences {index}"), block.stops.confidences.clone());
+        result.numbers.insert(format!("remaining {index}"), block.stops.remaining.clone());
+        result.numbers.insert(format!("unspent {index}"), block.stops.unspent.clone());
+        result.steps.push(block.stops.steps.clone());
+        result.capped.push(block.stops.capped.clone());
     }
     result
 }

@@ -87,7 +87,7 @@ impl Golden {
         let options = if case.mode == "training" { RunOptions::training() } else { RunOptions::inference() };
         let output = model.forward(&graph, &options.with_engine(engine)).unwrap();
         self.compare(case, "output", output.values.clone());
-        let steps: Vec<Vec<usize>> = output.blocks.iter().map(|block| block.steps.clone()).collect();
+        let steps: Vec<Vec<usize>> = output.blocks.iter().map(|block| block.stops.steps.clone()).collect();
         assert_eq!(steps, case.steps, "{}: steps", case.name);
         match &output.auxiliary_loss {
             Some(loss) if self.has(&format!("{}/auxiliary", case.name)) => {

@@ -155,9 +155,11 @@ fn wrong_arrays_are_refused() {
     let structure = |senders: Vec<u32>, incoming: [usize; 3], graphs: Vec<usize>| {
         GraphStructure::new(senders, Segments::from_lengths(incoming), Segments::from_lengths(graphs))
     };
-    assert!(structure(vec![0], [1, 1, 0], vec![3]).unwrap_err().to_string().contains("2 edges"));
-    assert!(structure(vec![0, 1], [1, 1, 0], vec![2]).unwrap_err().to_string().contains("3"));
-    assert!(structure(vec![0, 2], [1, 1, 0], vec![2, 1]).unwrap_err().to_string().contains("node 2 outside"));
+    assert!(
+        structure(vec![0], [1, 1, 0], vec![3]).unwrap_err().to_string().contains("senders holds 1 values, expected 2")
+    );
+    assert!(structure(vec![0, 1], [1, 1, 0], vec![2]).unwrap_err().to_string().contains("expected 3"));
+    assert!(structure(vec![0, 2], [1, 1, 0], vec![2, 1]).unwrap_err().to_string().contains("senders at position 1"));
     let good = structure(vec![0, 1], [1, 1, 0], vec![2, 1]).unwrap();
     let short =
         GraphTensors::from_parts(good, Tensor::zeros([2, 1], &device()), Tensor::zeros([2, EDGE_WIDTH], &device()));

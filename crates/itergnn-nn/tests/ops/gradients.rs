@@ -1,9 +1,10 @@
 //! Gradients: against finite differences, against references of basic operations, and on ties.
 
 use burn::tensor::{IndexingUpdateOp, Int, Tensor, TensorData};
-use itergnn_nn::ops::{self, Segments, reference};
+use itergnn_nn::ops::{self, Segments};
 
 use crate::fixtures::{assert_close, assert_gradient, device, gradient, matrix, random, values};
+use crate::reference;
 
 /// Custom operation and reference round differently in the last digits only.
 const SAME: f64 = 1e-12;

@@ -1,10 +1,11 @@
 //! Laws of the segment operations on random segments, and their agreement with the references.
 
 use burn::tensor::Tensor;
-use itergnn_nn::ops::{self, Segments, reference};
+use itergnn_nn::ops::{self, Segments};
 use proptest::prelude::*;
 
 use crate::fixtures::{assert_close, matrix, values};
+use crate::reference;
 
 /// Sums of at most a few hundred terms of order 1 in `f64`.
 const ROUNDING: f64 = 1e-12;

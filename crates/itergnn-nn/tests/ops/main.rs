@@ -6,3 +6,4 @@ mod fixtures;
 mod gradients;
 mod laws;
 mod precision;
+mod reference;

@@ -1,7 +1,8 @@
 //! Single precision: scores that differ by rounding only, and numbers that are not numbers.
 
 use burn::tensor::{DType, Tensor, TensorData};
-use itergnn_nn::ops::{self, RELATIVE_RANGE, Segments};
+use itergnn_kernels::block::RANGE_TOLERANCE;
+use itergnn_nn::ops::{self, Segments};
 
 use crate::fixtures::{device, matrix, values};
 
@@ -38,9 +39,9 @@ fn the_zero_range_test_is_relative() {
     let segments = Segments::from_lengths([2]);
     for scale in [1e-3, 1.0, 1e3] {
         let column = |range: f64| matrix(&[scale, scale * (1.0 - range)], 2);
-        let below = values(ops::segment_scale_invariant_softmax(column(0.5 * RELATIVE_RANGE), &segments));
+        let below = values(ops::segment_scale_invariant_softmax(column(0.5 * RANGE_TOLERANCE), &segments));
         assert_eq!(below, [0.5, 0.5]);
-        let above = values(ops::segment_scale_invariant_softmax(column(2.0 * RELATIVE_RANGE), &segments));
+        let above = values(ops::segment_scale_invariant_softmax(column(2.0 * RANGE_TOLERANCE), &segments));
         let larger = 1.0 / (1.0 + (-1.0_f64).exp());
         assert!((above[0] - larger).abs() < 1e-9, "scale {scale}: {above:?}");
     }

@@ -6,12 +6,13 @@ use super::backward::{BackwardScratch, Targets};
 use super::forward::{ForwardScratch, Job};
 use super::packed::{PackedWeights, unpack_gradient};
 use super::plan::GraphPlan;
-use super::tape::{GraphTape, Memory, Tape};
+use super::tape::{Memory, Tape};
 use super::threads;
 use crate::block::batch::{BatchView, BlockInputs, expect_length};
 use crate::block::config::BlockConfig;
 use crate::block::output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
 use crate::block::parameters::{ParameterKind, ParameterLayout};
+use crate::block::stops::Stops;
 use crate::error::KernelError;
 use crate::kernels::{AddAssign, Peak};
 use crate::memory::Buffer;
@@ -104,7 +105,7 @@ pub(super) fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: 
 /// let config = BlockConfig { layer, controller: ControllerConfig::shared(2) };
 /// // Two nodes, one edge each way.
 /// let batch =
-///     BatchView { node_offsets: &[0, 2], edge_offsets: &[0, 2], senders: &[1, 0], receiver_offsets: &[0, 1, 2] };
+///     BatchView::new(&[0, 2], &[0, 2], &[1, 0], &[0, 1, 2]);
 /// let parameters = vec![0.1_f32; ParameterLayout::new(&config).len()];
 /// let inputs = BlockInputs {
 ///     batch,
@@ -115,7 +116,7 @@ pub(super) fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: 
 /// };
 /// let engine = Engine::new()?;
 /// let (output, tape) = forward(engine, &config, &inputs, Wanted::default())?;
-/// assert_eq!(output.iterations, [2]);
+/// assert_eq!(output.stops.steps, [2]);
 /// let gradient = OutputGradients { output: &[1.0; 8], unspent: None };
 /// let gradients = backward(engine, &inputs, &output, &tape, &gradient)?;
 /// assert_eq!(gradients.parameters.len(), parameters.len());
@@ -127,16 +128,6 @@ pub fn forward<T: Real>(
     inputs: &BlockInputs<'_, T>,
     wanted: Wanted,
 ) -> Result<(BlockOutput<T>, Tape<T>), KernelError> {
-    let (output, graphs) = run(engine, config, inputs, wanted)?;
-    Ok((output, Tape { config: *config, wanted, graphs }))
-}
-
-fn run<T: Real>(
-    engine: Engine,
-    config: &BlockConfig,
-    inputs: &BlockInputs<'_, T>,
-    wanted: Wanted,
-) -> Result<(BlockOutput<T>, Vec<GraphTape<T>>), KernelError> {
     inputs.validate(config)?;
     let layout = ParameterLayout::new(config);
     let weights = PackedWeights::new(config, &layout, inputs.parameters);
@@ -145,39 +136,21 @@ fn run<T: Real>(
     let batch = &inputs.batch;
     let width = config.hidden_width();
     let mut output = vec![T::ZERO; inputs.hidden.len()];
-    let mut last_hidden = vec![T::ZERO; inputs.hidden.len()];
-    let mut parts: Vec<_> = per_graph(&mut output, batch.node_offsets, width)
-        .into_iter()
-        .zip(per_graph(&mut last_hidden, batch.node_offsets, width))
-        .map(Some)
-        .collect();
+    let mut parts: Vec<_> = per_graph(&mut output, batch.node_offsets, width).into_iter().map(Some).collect();
     let order = threads::largest_first(&costs(batch));
     let items = order.iter().filter_map(|&graph| Some((graph, parts[graph].take()?))).collect();
-    let results = threads::for_each(items, |(graph, (output, last_hidden)), scratch: &mut ForwardScratch<T>| {
-        (graph, job.forward(graph, scratch, Memory::Everything, output, last_hidden))
+    let mut by_graph = threads::for_each(items, |(graph, output), scratch: &mut ForwardScratch<T>| {
+        (graph, job.forward(graph, scratch, Memory::Everything, output))
     });
-    let mut by_graph: Vec<_> = results;
     by_graph.sort_by_key(|result| result.0);
-    let mut result = BlockOutput {
-        output,
-        last_hidden,
-        iterations: Vec::new(),
-        remaining: Vec::new(),
-        unspent: Vec::new(),
-        capped: Vec::new(),
-        confidences: Vec::new(),
-    };
-    let mut graphs = Vec::with_capacity(by_graph.len());
+    let (mut stops, mut graphs) = (Stops::default(), Vec::with_capacity(by_graph.len()));
     for (_, outcome) in by_graph {
         let (tape, units) = outcome?;
-        result.iterations.extend(units.iterations);
-        result.remaining.extend(units.remaining);
-        result.unspent.extend(units.unspent);
-        result.capped.extend(units.capped);
-        result.confidences.push(units.confidences);
+        stops.extend(units);
         graphs.push(tape);
     }
-    Ok((result, graphs))
+    let output = BlockOutput { output, stops, active_shares: Vec::new() };
+    Ok((output, Tape { config: *config, wanted, layout, weights, graphs }))
 }
 
 /// All gradients of a block, from the gradients of what [`forward`] returned.
@@ -205,10 +178,9 @@ pub fn backward<T: Real>(
             return Err(KernelError::Batch { what: "tape", position: graph, problem: "it belongs to another batch" });
         }
     }
-    let layout = ParameterLayout::new(config);
-    let weights = PackedWeights::new(config, &layout, inputs.parameters);
+    let Tape { layout, weights, .. } = tape;
     let kernels = T::kernels(engine.isa);
-    let job = Job { kernels, config, layout: &layout, inputs, weights: &weights, wanted };
+    let job = Job { kernels, config, layout, inputs, weights, wanted };
     let (gradient_len, layers) = (weights.sections.gradient_len, config.layers());
 
     let mut result = BlockGradients {
@@ -261,7 +233,7 @@ pub fn backward<T: Real>(
         total
     });
     for (layer, total) in totals.iter().enumerate() {
-        unpack_gradient(config, &layout, layer, inputs.parameters, total.as_slice(), &mut result.parameters);
+        unpack_gradient(config, layout, layer, inputs.parameters, total.as_slice(), &mut result.parameters);
     }
     let mut total = vec![T::ZERO; config.hidden_width() + 1];
     for (_, confidence_sum) in &sums {

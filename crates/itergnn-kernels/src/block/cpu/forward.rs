@@ -9,9 +9,10 @@ use super::tape::{GraphTape, History, Memory};
 use crate::block::batch::BlockInputs;
 use crate::block::confidence::Confidence;
 use crate::block::config::BlockConfig;
-use crate::block::output::{UnitResults, Wanted};
+use crate::block::output::Wanted;
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::block::schedule::Schedule;
+use crate::block::stops::Stops;
 use crate::error::KernelError;
 use crate::kernels::{ColumnSum, Gemm, Kernels, PoolMax, Start, WINNER_ALIGNMENT, WeightedAdd};
 use crate::memory::Buffer;
@@ -81,7 +82,7 @@ impl<T: Real> Job<'_, T> {
         self.weights.shapes.hidden_row.next_multiple_of(WINNER_ALIGNMENT)
     }
 
-    /// Runs one graph; `output` and `last_hidden` are its rows of the batch's results. The tape is of use for the way back only if it remembers
+    /// Runs one graph; `output` are its rows of the batch's result. The tape is of use for the way back only if it remembers
     /// everything.
     pub(super) fn forward(
         &self,
@@ -89,8 +90,7 @@ impl<T: Real> Job<'_, T> {
         scratch: &mut ForwardScratch<T>,
         memory: Memory,
         output: &mut [T],
-        last_hidden: &mut [T],
-    ) -> Result<(GraphTape<T>, UnitResults<T>), KernelError> {
+    ) -> Result<(GraphTape<T>, Stops), KernelError> {
         let plan = GraphPlan::new(self.config, self.inputs, graph, self.wanted);
         let Shapes { hidden, hidden_row, prepared_row, .. } = self.weights.shapes;
         let nodes = plan.nodes;
@@ -133,10 +133,6 @@ impl<T: Real> Job<'_, T> {
             }
         }
         let units = self.results(&mut tape, scratch, output);
-        // Nobody asked for the last states where there is no room for them.
-        for (row, values) in last_hidden.chunks_exact_mut(hidden).enumerate() {
-            values.copy_from_slice(&tape.hidden.record(tape.steps)[row * hidden_row..][..hidden]);
-        }
         Ok((tape, units))
     }
 
@@ -296,19 +292,15 @@ impl<T: Real> Job<'_, T> {
     }
 
     /// Weighs the states into the output and tells what became of the units.
-    fn results(&self, tape: &mut GraphTape<T>, scratch: &mut ForwardScratch<T>, output: &mut [T]) -> UnitResults<T> {
+    fn results(&self, tape: &mut GraphTape<T>, scratch: &mut ForwardScratch<T>, output: &mut [T]) -> Stops {
         let Shapes { hidden, hidden_row, .. } = self.weights.shapes;
         let nodes = tape.plan.nodes;
-        let mut units = UnitResults::default();
-        let source = if let Some(options) = self.config.iterative() {
+        let (source, stops) = if let Some(options) = self.config.iterative() {
             tape.schedules.iter_mut().for_each(|schedule| schedule.finish(options));
             if tape.memory == Memory::Everything {
                 for step in 0..tape.steps {
                     scratch.weights.clear();
                     scratch.weights.extend(tape.schedules.iter().map(|schedule| schedule.weight(step)));
-                    units.confidences.extend(tape.schedules.iter().map(|schedule| {
-                        if step < schedule.iterations() { schedule.confidence(step) } else { T::ZERO }
-                    }));
                     self.add_to_output(tape, step + 1, options, std::ptr::null(), scratch);
                 }
             } else {
@@ -318,24 +310,13 @@ impl<T: Real> Job<'_, T> {
                     row.iter_mut().for_each(|value| *value = *value / divisor);
                 }
             }
-            for schedule in &tape.schedules {
-                units.iterations.push(schedule.iterations() as u32);
-                units.remaining.push(schedule.remaining());
-                units.unspent.push(schedule.unspent());
-                units.capped.push(schedule.capped());
-                units.last_confidences.push(schedule.last_confidence());
-            }
-            if tape.schedules.is_empty() && !options.node_wise() {
-                units = UnitResults::without_nodes();
-            }
-            scratch.output.as_slice()
+            (scratch.output.as_slice(), Stops::of(&tape.schedules, options.node_wise()))
         } else {
-            units = UnitResults::fixed(tape.steps);
-            tape.hidden.record(tape.steps)
+            (tape.hidden.record(tape.steps), Stops::after(1, tape.steps))
         };
         for (row, values) in output.chunks_exact_mut(hidden).enumerate() {
             values.copy_from_slice(&source[row * hidden_row..][..hidden]);
         }
-        units
+        stops
     }
 }

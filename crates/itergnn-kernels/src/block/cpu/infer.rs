@@ -2,29 +2,21 @@
 
 use super::engine::{Engine, costs, per_graph};
 use super::forward::{ForwardScratch, Job};
-use super::large::{LargeOutcome, Strategy};
+use super::large::Strategy;
 use super::packed::PackedWeights;
 use super::tape::Memory;
 use super::threads;
 use crate::block::batch::BlockInputs;
 use crate::block::config::BlockConfig;
-use crate::block::output::{Inference, Wanted};
+use crate::block::output::{BlockOutput, Wanted};
 use crate::block::parameters::ParameterLayout;
+use crate::block::stops::Stops;
 use crate::error::KernelError;
 use crate::memory::prefer_large_pages;
 use crate::real::Real;
 
-/// What [`infer_with`] may be told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct InferOptions {
-    /// How iterations on large graphs are done.
-    pub strategy: Strategy,
-    /// Whether [`Inference::last_hidden`] is wanted.
-    pub last_hidden: bool,
-}
-
 /// Runs a block and keeps nothing of its iterations: memory does not grow with their number (but for four bytes each in
-/// [`Inference::active_shares`]).
+/// [`BlockOutput::active_shares`]).
 ///
 /// The results are those of [`forward`](super::forward) up to rounding, and the same bits on any number of threads.
 ///
@@ -38,11 +30,11 @@ pub fn infer<T: Real>(
     engine: Engine,
     config: &BlockConfig,
     inputs: &BlockInputs<'_, T>,
-) -> Result<Inference<T>, KernelError> {
-    infer_with(engine, config, inputs, InferOptions::default())
+) -> Result<BlockOutput<T>, KernelError> {
+    infer_with(engine, config, inputs, Strategy::default())
 }
 
-/// [`infer`] with options.
+/// [`infer`] with a way to do iterations on large graphs.
 ///
 /// # Errors
 /// As [`forward`](super::forward).
@@ -50,8 +42,8 @@ pub fn infer_with<T: Real>(
     engine: Engine,
     config: &BlockConfig,
     inputs: &BlockInputs<'_, T>,
-    options: InferOptions,
-) -> Result<Inference<T>, KernelError> {
+    strategy: Strategy,
+) -> Result<BlockOutput<T>, KernelError> {
     inputs.validate(config)?;
     let layout = ParameterLayout::new(config);
     let weights = PackedWeights::new(config, &layout, inputs.parameters);
@@ -59,46 +51,26 @@ pub fn infer_with<T: Real>(
     let job = Job { kernels, config, layout: &layout, inputs, weights: &weights, wanted: Wanted::default() };
     let batch = &inputs.batch;
     let width = config.hidden_width();
-    let last_width = if options.last_hidden { width } else { 0 };
     let mut output = vec![T::ZERO; batch.nodes() * width];
-    let mut last_hidden = vec![T::ZERO; batch.nodes() * last_width];
     prefer_large_pages(output.as_mut_ptr(), size_of_val(output.as_slice()));
-    prefer_large_pages(last_hidden.as_mut_ptr(), size_of_val(last_hidden.as_slice()));
-    let mut parts: Vec<_> = per_graph(&mut output, batch.node_offsets, width)
-        .into_iter()
-        .zip(per_graph(&mut last_hidden, batch.node_offsets, last_width))
-        .map(Some)
-        .collect();
+    let mut parts: Vec<_> = per_graph(&mut output, batch.node_offsets, width).into_iter().map(Some).collect();
     let order = threads::largest_first(&costs(batch));
     let items = order.iter().filter_map(|&graph| Some((graph, parts[graph].take()?))).collect();
-    let mut outcomes = threads::for_each(items, |(graph, (output, last_hidden)), scratch: &mut ForwardScratch<T>| {
+    let mut outcomes = threads::for_each(items, |(graph, output), scratch: &mut ForwardScratch<T>| {
         let outcome = if job.is_large(graph) {
-            job.infer_large(graph, options.strategy, output, last_hidden)
+            job.infer_large(graph, strategy, output)
         } else {
-            job.forward(graph, scratch, Memory::Last, output, last_hidden)
-                .map(|(_, units)| LargeOutcome { units, active_shares: scratch.active_shares.clone() })
+            let outcome = job.forward(graph, scratch, Memory::Last, output);
+            outcome.map(|(_, stops)| (stops, scratch.active_shares.clone()))
         };
         (graph, outcome)
     });
     outcomes.sort_by_key(|outcome| outcome.0);
-    let mut result = Inference {
-        output,
-        last_hidden,
-        iterations: Vec::new(),
-        remaining: Vec::new(),
-        unspent: Vec::new(),
-        capped: Vec::new(),
-        last_confidences: Vec::new(),
-        active_shares: Vec::new(),
-    };
+    let (mut stops, mut active_shares) = (Stops::default(), Vec::new());
     for (_, outcome) in outcomes {
-        let LargeOutcome { units, active_shares } = outcome?;
-        result.iterations.extend(units.iterations);
-        result.remaining.extend(units.remaining);
-        result.unspent.extend(units.unspent);
-        result.capped.extend(units.capped);
-        result.last_confidences.extend(units.last_confidences);
-        result.active_shares.push(active_shares);
+        let (units, shares) = outcome?;
+        stops.extend(units);
+        active_shares.push(shares);
     }
-    Ok(result)
+    Ok(BlockOutput { output, stops, active_shares })
 }

@@ -30,7 +30,7 @@ mod tape;
 mod threads;
 
 pub use engine::{Engine, backward, forward};
-pub use infer::{InferOptions, infer, infer_with};
+pub use infer::{infer, infer_with};
 pub use large::Strategy;
 pub use tape::Tape;
 

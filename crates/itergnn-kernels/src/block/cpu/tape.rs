@@ -1,9 +1,11 @@
 //! What the way back needs of the way there.
 
 use super::convolution::ConvolutionEdges;
+use super::packed::PackedWeights;
 use super::plan::GraphPlan;
 use crate::block::config::BlockConfig;
 use crate::block::output::Wanted;
+use crate::block::parameters::ParameterLayout;
 use crate::block::schedule::Schedule;
 use crate::memory::{Buffer, Plain};
 
@@ -95,12 +97,14 @@ pub(super) struct GraphTape<T> {
 
 /// What [`forward`](super::forward) keeps for [`backward`](super::backward).
 ///
-/// Holds, per graph and iteration, the states, the nodes' parts of the first message layer, and the winners or the signs and weights of the messages. Its
+/// Holds the weights as the kernels read them and, per graph and iteration, the states, the nodes' parts of the first message layer, and the winners or the signs and weights of the messages. Its
 /// memory goes back to a pool when it is dropped.
 #[derive(Debug)]
 pub struct Tape<T> {
     pub(super) config: BlockConfig,
     pub(super) wanted: Wanted,
+    pub(super) layout: ParameterLayout,
+    pub(super) weights: PackedWeights<T>,
     pub(super) graphs: Vec<GraphTape<T>>,
 }
 

@@ -4,9 +4,10 @@ use super::layer::{Context, Step};
 use crate::block::batch::BlockInputs;
 use crate::block::confidence::Confidence;
 use crate::block::config::BlockConfig;
-use crate::block::output::{BlockGradients, OutputGradients, UnitResults};
+use crate::block::output::{BlockGradients, OutputGradients};
 use crate::block::parameters::{ParameterKind, ParameterLayout};
 use crate::block::schedule::Schedule;
+use crate::block::stops::Stops;
 use crate::error::KernelError;
 use crate::real::{Real, sigmoid};
 use crate::settings::{IterConfig, ReadoutKind};
@@ -97,14 +98,14 @@ impl<T: Real> GraphRun<T> {
         }
     }
 
-    pub(super) fn last_hidden(&self) -> &[T] {
+    fn last_hidden(&self) -> &[T] {
         self.steps.last().map_or(&self.initial, |step| &step.after)
     }
 
     /// The graph's output and what is known of its units.
-    pub(super) fn results(&self, config: &BlockConfig) -> (Vec<T>, UnitResults<T>) {
+    pub(super) fn results(&self, config: &BlockConfig) -> (Vec<T>, Stops) {
         let Some(options) = config.iterative() else {
-            return (self.last_hidden().to_vec(), UnitResults::fixed(self.steps.len()));
+            return (self.last_hidden().to_vec(), Stops::after(1, self.steps.len()));
         };
         let mut output = vec![T::ZERO; self.initial.len()];
         for (index, value) in output.iter_mut().enumerate() {
@@ -113,23 +114,7 @@ impl<T: Real> GraphRun<T> {
                 *value += schedule.weight(number) * step.after[index];
             }
         }
-        let mut units = UnitResults::default();
-        for schedule in &self.schedules {
-            units.iterations.push(schedule.iterations() as u32);
-            units.remaining.push(schedule.remaining());
-            units.unspent.push(schedule.unspent());
-            units.capped.push(schedule.capped());
-        }
-        if self.schedules.is_empty() && !options.node_wise() {
-            units = UnitResults::without_nodes();
-        }
-        for step in 0..self.steps.len() {
-            let done = |schedule: &Schedule<T>| schedule.iterations() <= step;
-            units.confidences.extend(
-                self.schedules.iter().map(|schedule| if done(schedule) { T::ZERO } else { schedule.confidence(step) }),
-            );
-        }
-        (output, units)
+        (output, Stops::of(&self.schedules, options.node_wise()))
     }
 
     fn unit_of(&self, node: usize, options: &IterConfig) -> usize {

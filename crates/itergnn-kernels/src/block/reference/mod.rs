@@ -11,6 +11,7 @@ use super::batch::{BlockInputs, expect_length};
 use super::config::BlockConfig;
 use super::output::{BlockGradients, BlockOutput, OutputGradients};
 use super::parameters::ParameterLayout;
+use super::stops::Stops;
 use crate::error::KernelError;
 use crate::real::Real;
 use graph::GraphRun;
@@ -31,29 +32,15 @@ pub fn forward<T: Real>(
 ) -> Result<(BlockOutput<T>, ReferenceTape<T>), KernelError> {
     inputs.validate(config)?;
     let layout = ParameterLayout::new(config);
-    let mut output = BlockOutput {
-        output: Vec::new(),
-        last_hidden: Vec::new(),
-        iterations: Vec::new(),
-        remaining: Vec::new(),
-        unspent: Vec::new(),
-        capped: Vec::new(),
-        confidences: Vec::new(),
-    };
-    let mut graphs = Vec::new();
+    let (mut output, mut stops, mut graphs) = (Vec::new(), Stops::default(), Vec::new());
     for graph in 0..inputs.batch.graphs() {
         let run = GraphRun::forward(config, &layout, inputs, graph)?;
         let (values, units) = run.results(config);
-        output.output.extend(values);
-        output.last_hidden.extend(run.last_hidden());
-        output.iterations.extend(&units.iterations);
-        output.remaining.extend(&units.remaining);
-        output.unspent.extend(&units.unspent);
-        output.capped.extend(&units.capped);
-        output.confidences.push(units.confidences);
+        output.extend(values);
+        stops.extend(units);
         graphs.push(run);
     }
-    Ok((output, ReferenceTape { graphs }))
+    Ok((BlockOutput { output, stops, active_shares: Vec::new() }, ReferenceTape { graphs }))
 }
 
 /// All gradients of a block, those of node inputs and edge features included.

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use burn::tensor::{Tensor, TensorData};
+use itergnn_kernels::block::Stops;
 
 use super::gate::GateRule;
 use super::model::ABSENT;
@@ -57,10 +58,13 @@ pub(super) fn infer(rule: &Rule, graph: &GraphTensors, options: &RunOptions) -> 
     let block = ControllerOutput {
         hidden: hidden.clone(),
         scope: Scope::Graph,
-        steps: ended.iter().map(|end| end.steps).collect(),
-        confidences: ended.iter().map(|end| end.confidence).collect(),
-        remaining: ended.iter().map(|end| end.remaining).collect(),
-        capped: ended.iter().map(|end| end.capped).collect(),
+        stops: Stops {
+            steps: ended.iter().map(|end| end.steps).collect(),
+            confidences: ended.iter().map(|end| end.confidence).collect(),
+            remaining: ended.iter().map(|end| end.remaining).collect(),
+            capped: ended.iter().map(|end| end.capped).collect(),
+            ..Stops::before_the_first(ended.len())
+        },
         auxiliary_loss: None,
         trace: options.trace.then(|| merged(&ended)),
         engine: EngineUse::plain(),

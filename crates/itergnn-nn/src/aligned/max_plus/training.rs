@@ -4,13 +4,14 @@ use std::ops::Range;
 
 use burn::tensor::activation::{relu, sigmoid};
 use burn::tensor::{Device, Int, Tensor, TensorData};
+use itergnn_kernels::block::Stops;
 
 use super::model::{FLOOR, MaxPlusModel};
 use super::rule::{EPSILON, STRETCH, classes_and_scales};
 use crate::controllers::{ControllerOutput, Scope};
 use crate::fused::EngineUse;
+use crate::index::index_tensor;
 use crate::ops::{Segments, keep_max, segment_max};
-use crate::structure::index_tensor;
 use crate::{GraphTensors, ModelOutput, ReadoutKind};
 
 /// Edges that a group of channels travels along, in that direction.
@@ -191,22 +192,20 @@ fn changes(start: Tensor<2>, states: Vec<Tensor<2>>, graph: &GraphTensors) -> Te
 fn report(hidden: Tensor<2>, confidences: Tensor<2>, charge: Tensor<1>, cap: usize) -> ControllerOutput {
     let graphs = confidences.dims()[1];
     let host: Vec<f64> = confidences.detach().try_into_vec_as().expect("the device gives its tensors back");
-    let (mut steps, mut remaining, mut last) = (vec![cap; graphs], vec![1.0; graphs], vec![0.0; graphs]);
+    let mut stops = Stops { steps: vec![cap; graphs], ..Stops::before_the_first(graphs) };
     for (step, row) in host.chunks_exact(graphs.max(1)).enumerate() {
         for (index, &confidence) in row.iter().enumerate() {
-            if remaining[index] > EPSILON {
-                remaining[index] *= 1.0 - confidence;
-                (last[index], steps[index]) = (confidence, step + 1);
+            if stops.remaining[index] > EPSILON {
+                stops.remaining[index] *= 1.0 - confidence;
+                (stops.confidences[index], stops.steps[index]) = (confidence, step + 1);
             }
         }
     }
+    stops.capped = stops.remaining.iter().map(|&remaining| remaining > EPSILON).collect();
     ControllerOutput {
         hidden,
         scope: Scope::Graph,
-        steps,
-        confidences: last,
-        capped: remaining.iter().map(|&remaining| remaining > EPSILON).collect(),
-        remaining,
+        stops,
         auxiliary_loss: Some(charge),
         trace: None,
         engine: EngineUse::plain(),

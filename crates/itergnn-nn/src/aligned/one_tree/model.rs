@@ -2,6 +2,7 @@
 
 use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
+use itergnn_kernels::block::Stops;
 
 use super::OneTreeConfig;
 use super::ascent::{AscentStep, Ended, FEATURES, Steering, ascend};
@@ -106,10 +107,13 @@ impl OneTreeModel {
         let block = ControllerOutput {
             hidden: hidden.clone(),
             scope: Scope::Graph,
-            steps: ended.iter().map(|end| end.steps).collect(),
-            confidences: ended.iter().map(|end| end.confidence).collect(),
-            remaining: ended.iter().map(|end| end.remaining.value()).collect(),
-            capped: ended.iter().map(|end| end.capped).collect(),
+            stops: Stops {
+                steps: ended.iter().map(|end| end.steps).collect(),
+                confidences: ended.iter().map(|end| end.confidence).collect(),
+                remaining: ended.iter().map(|end| end.remaining.value()).collect(),
+                capped: ended.iter().map(|end| end.capped).collect(),
+                ..Stops::before_the_first(ended.len())
+            },
             auxiliary_loss: charge.clone(),
             trace: options.trace.then(|| trace(&ended)),
             engine: EngineUse::plain(),

@@ -1,6 +1,7 @@
 //! Predictions on the host.
 
 use burn::tensor::{Tensor, TensorData};
+use itergnn_kernels::block::Stops;
 
 use super::features::Observed;
 use super::model::WaveModel;
@@ -51,10 +52,13 @@ pub(super) fn report(observed: Observed, graph: &GraphTensors) -> ControllerOutp
     ControllerOutput {
         hidden,
         scope: Scope::Graph,
-        steps: observed.steps,
-        remaining: stopped.iter().map(|stopped| 1.0 - stopped).collect(),
-        confidences: stopped,
-        capped: observed.capped,
+        stops: Stops {
+            steps: observed.steps,
+            remaining: stopped.iter().map(|stopped| 1.0 - stopped).collect(),
+            confidences: stopped,
+            capped: observed.capped,
+            ..Stops::before_the_first(graph.graphs())
+        },
         auxiliary_loss: None,
         trace: observed.trace,
         engine: EngineUse::plain(),

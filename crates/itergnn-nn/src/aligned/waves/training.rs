@@ -8,8 +8,8 @@ use super::inference::report;
 use super::model::WaveModel;
 use super::{Scaling, WaveConfig};
 use crate::aligned::parameter::host;
+use crate::index::index_tensor;
 use crate::ops::{segment_max, segment_sum};
-use crate::structure::index_tensor;
 use crate::{GraphTensors, ModelOutput, ReadoutKind};
 
 /// Lets the waves run on the host and reads them with soft tests.

@@ -177,12 +177,7 @@ mod tests {
         // Edges by receiver: 0 <- 1; 1 <- 1, 1 <- 0, 1 <- 1; 2 has none.
         let layer = LayerConfig { use_edge_attributes: true, ..LayerConfig::new(LayerKind::Gcn, 0, 1, 1) };
         let config = BlockConfig { layer, controller: ControllerConfig::shared(1) };
-        let batch = BatchView {
-            node_offsets: &[0, 3],
-            edge_offsets: &[0, 4],
-            senders: &[1, 1, 0, 1],
-            receiver_offsets: &[0, 1, 4, 4],
-        };
+        let batch = BatchView::new(&[0, 3], &[0, 4], &[1, 1, 0, 1], &[0, 1, 4, 4]);
         let inputs = BlockInputs {
             batch,
             node_inputs: &[],

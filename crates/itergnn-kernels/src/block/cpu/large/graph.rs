@@ -133,12 +133,7 @@ mod tests {
 
     #[test]
     fn reordering_renames_both_ends_of_every_edge() {
-        let batch = BatchView {
-            node_offsets: &[0, 1, 5],
-            edge_offsets: &[0, 0, 5],
-            senders: &[2, 4, 1, 3, 2],
-            receiver_offsets: &[0, 0, 2, 3, 3, 5],
-        };
+        let batch = BatchView::new(&[0, 1, 5], &[0, 0, 5], &[2, 4, 1, 3, 2], &[0, 0, 2, 3, 3, 5]);
         let inputs = BlockInputs::<f32> { batch, node_inputs: &[], hidden: &[], edge_features: &[], parameters: &[] };
         let mut graph = LargeGraph::new(&inputs, 1).reordered(vec![3, 1, 0, 2]);
         graph.index_outgoing();

@@ -19,8 +19,6 @@ mod sparse;
 mod storage;
 mod units;
 
-pub(super) use run::LargeOutcome;
-
 /// Graphs with at least this many nodes are worth the preparation.
 pub(super) const LARGE_NODES: usize = 1024;
 

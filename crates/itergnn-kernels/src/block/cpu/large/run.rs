@@ -15,7 +15,7 @@ use super::sparse::ActiveNodes;
 use super::storage::Storage;
 use super::units::{Units, units};
 use super::{DENSE_SHARE, LARGE_NODES, Strategy};
-use crate::block::output::UnitResults;
+use crate::block::stops::Stops;
 use crate::error::KernelError;
 use crate::kernels::UNTOUCHED;
 use crate::memory::Buffer;
@@ -25,39 +25,31 @@ use crate::settings::ReadoutKind;
 /// Rows that one thread sums or writes at a time; the order of sums depends on it.
 const BLOCK_ROWS: usize = 1024;
 
-/// What is known of a graph when it is done, besides its rows.
-pub(in super::super) struct LargeOutcome<T> {
-    pub(in super::super) units: UnitResults<T>,
-    /// One per iteration.
-    pub(in super::super) active_shares: Vec<f32>,
-}
-
 impl<T: Real> Job<'_, T> {
     /// Whether [`infer_large`](Self::infer_large) covers a graph and is worth while.
     pub(in super::super) fn is_large(&self, graph: usize) -> bool {
         self.config.aggregates_by_max() && self.inputs.batch.node_range(graph).len() >= LARGE_NODES
     }
 
-    /// Runs one graph; `output` are its rows of the batch's results, and `last_hidden` too unless it is empty.
+    /// Runs one graph; `output` are its rows of the batch's result. Returns when its units stopped, and the active share of every iteration.
     pub(in super::super) fn infer_large(
         &self,
         graph: usize,
         strategy: Strategy,
         output: &mut [T],
-        last_hidden: &mut [T],
-    ) -> Result<LargeOutcome<T>, KernelError> {
+    ) -> Result<(Stops, Vec<f32>), KernelError> {
         let mut run = LargeRun::new(self, graph, strategy)?;
         while run.is_running() {
             if !run.step().finite {
                 return Err(KernelError::NonFinite { graph, iteration: run.steps });
             }
         }
-        run.write(output, last_hidden);
-        let units = match run.units {
+        run.write(output);
+        let stops = match run.units {
             Some(units) => units.results(run.graph.order.as_deref()),
-            None => UnitResults::fixed(run.steps),
+            None => Stops::after(1, run.steps),
         };
-        Ok(LargeOutcome { units, active_shares: run.active_shares })
+        Ok((stops, run.active_shares))
     }
 }
 
@@ -323,10 +315,9 @@ impl<'a, T: Real> LargeRun<'a, T> {
     }
 
     /// Writes the results in the caller's order.
-    fn write(&self, output: &mut [T], last_hidden: &mut [T]) {
+    fn write(&self, output: &mut [T]) {
         let (hidden, width) = (self.job.weights.shapes.hidden, self.storage.width);
-        let rows = Rows { output: output.as_mut_ptr(), last_hidden: last_hidden.as_mut_ptr() };
-        let wants_last = !last_hidden.is_empty();
+        let rows = Rows { output: output.as_mut_ptr() };
         let weights = |unit| self.units.as_ref().map(|units| (units.totals()[unit], T::from_f64(units.factor(unit))));
         let one = self.units.as_ref().filter(|units| units.is_one()).and_then(|_| weights(0));
         let blocks = (0..self.graph.nodes.div_ceil(BLOCK_ROWS)).into_par_iter();
@@ -338,11 +329,6 @@ impl<'a, T: Real> LargeRun<'a, T> {
                 let state = common.map_or_else(|| self.storage.state(node), |background| background.state.as_slice());
                 // SAFETY: every node has a row of its own in the results.
                 let target = unsafe { std::slice::from_raw_parts_mut(rows.output.add(place), hidden) };
-                if wants_last {
-                    // SAFETY: as above.
-                    let last = unsafe { std::slice::from_raw_parts_mut(rows.last_hidden.add(place), hidden) };
-                    last.copy_from_slice(&state[..hidden]);
-                }
                 let Some((total, factor)) = one.or_else(|| weights(node)) else {
                     target.copy_from_slice(&state[..hidden]);
                     continue;
@@ -368,7 +354,6 @@ impl<'a, T: Real> LargeRun<'a, T> {
 /// Where results go.
 struct Rows<T> {
     output: *mut T,
-    last_hidden: *mut T,
 }
 
 // SAFETY: threads write different rows.

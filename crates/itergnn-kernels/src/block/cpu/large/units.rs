@@ -1,8 +1,8 @@
 //! Confidences, weights and what is left, of a graph or of each of its nodes.
 
 use crate::block::config::BlockConfig;
-use crate::block::output::UnitResults;
 use crate::block::schedule::Schedule;
+use crate::block::stops::Stops;
 use crate::real::Real;
 use crate::settings::IterConfig;
 
@@ -88,22 +88,14 @@ impl<T: Real> Units<T> {
     }
 
     /// What became of the units, in the caller's order; `order` tells which of the caller's nodes each node is.
-    pub(super) fn results(mut self, order: Option<&[u32]>) -> UnitResults<T> {
+    pub(super) fn results(mut self, order: Option<&[u32]>) -> Stops {
         if let (false, Some(order)) = (self.is_one(), order) {
             let mut places = vec![0; order.len()];
             order.iter().enumerate().for_each(|(place, &node)| places[node as usize] = place);
             self.units = places.into_iter().map(|place| self.units[place].clone()).collect();
         }
-        let mut results = UnitResults::default();
-        for unit in &mut self.units {
-            unit.schedule.finish(&self.options);
-            results.iterations.push(unit.schedule.iterations() as u32);
-            results.remaining.push(unit.schedule.remaining());
-            results.unspent.push(unit.schedule.unspent());
-            results.capped.push(unit.schedule.capped());
-            results.last_confidences.push(unit.schedule.last_confidence());
-        }
-        results
+        self.units.iter_mut().for_each(|unit| unit.schedule.finish(&self.options));
+        Stops::of(self.units.iter().map(|unit| &unit.schedule), true)
     }
 }
 

@@ -1,19 +1,19 @@
 //! Softmax.
 
+use super::Segments;
 use super::extreme::{Extreme, extreme};
-use super::real::Real;
 use super::sum::sum;
-use crate::ops::segments::Segments;
+use crate::real::Real;
 
 /// Softmax over each segment and channel, shifted by the maximum.
-pub(crate) fn softmax<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
+pub fn softmax<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
     let maximum = extreme(values, segments, width, Extreme::Max);
     let mut output = values.to_vec();
-    let mut total = vec![F::default(); width];
+    let mut total = vec![F::ZERO; width];
     for (segment, rows) in segments.iter().enumerate() {
         let shift = &maximum[segment * width..(segment + 1) * width];
         let block = &mut output[rows.start * width..rows.end * width];
-        total.fill(F::default());
+        total.fill(F::ZERO);
         for row in block.chunks_exact_mut(width) {
             for ((value, &shift), total) in row.iter_mut().zip(shift).zip(&mut total) {
                 *value = (*value - shift).exp();
@@ -30,7 +30,7 @@ pub(crate) fn softmax<F: Real>(values: &[F], segments: &Segments, width: usize) 
 }
 
 /// Backward of [`softmax`] from its output: `p (g - sum p g)` within each segment.
-pub(crate) fn softmax_backward<F: Real>(output: &[F], gradient: &[F], segments: &Segments, width: usize) -> Vec<F> {
+pub fn softmax_backward<F: Real>(output: &[F], gradient: &[F], segments: &Segments, width: usize) -> Vec<F> {
     let products: Vec<F> = output.iter().zip(gradient).map(|(&weight, &gradient)| weight * gradient).collect();
     let means = sum(&products, segments, width);
     let mut result = products;

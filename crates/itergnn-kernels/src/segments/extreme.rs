@@ -1,7 +1,7 @@
 //! Maxima and minima.
 
-use super::real::Real;
-use crate::ops::segments::Segments;
+use super::Segments;
+use crate::real::Real;
 
 /// Which end of a segment an extremum takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,8 +22,8 @@ impl Extreme {
 }
 
 /// Largest or smallest row entry of each segment and channel; an empty segment gives 0, a NaN wins.
-pub(crate) fn extreme<F: Real>(values: &[F], segments: &Segments, width: usize, which: Extreme) -> Vec<F> {
-    let mut output = vec![F::default(); segments.len() * width];
+pub fn extreme<F: Real>(values: &[F], segments: &Segments, width: usize, which: Extreme) -> Vec<F> {
+    let mut output = vec![F::ZERO; segments.len() * width];
     for (segment, range) in segments.iter().enumerate() {
         let best = &mut output[segment * width..(segment + 1) * width];
         for (position, row) in range.enumerate() {
@@ -38,14 +38,14 @@ pub(crate) fn extreme<F: Real>(values: &[F], segments: &Segments, width: usize, 
 }
 
 /// Backward of [`extreme`]: the gradient goes to the first row that attains the extreme value, and nowhere else.
-pub(crate) fn extreme_backward<F: Real>(
+pub fn extreme_backward<F: Real>(
     values: &[F],
     output: &[F],
     gradient: &[F],
     segments: &Segments,
     width: usize,
 ) -> Vec<F> {
-    let mut result = vec![F::default(); segments.rows() * width];
+    let mut result = vec![F::ZERO; segments.rows() * width];
     let mut open = vec![true; width];
     for (segment, range) in segments.iter().enumerate() {
         open.fill(true);

@@ -1,11 +1,11 @@
 //! Sparsemax.
 
-use super::real::Real;
-use crate::ops::segments::Segments;
+use super::Segments;
+use crate::real::Real;
 
 /// Sparsemax over each segment and channel: the Euclidean projection of the scores onto the probability simplex.
-pub(crate) fn sparsemax<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
-    let mut output = vec![F::default(); values.len()];
+pub fn sparsemax<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
+    let mut output = vec![F::ZERO; values.len()];
     let mut sorted = Vec::new();
     for rows in segments.iter().filter(|rows| !rows.is_empty()) {
         for channel in 0..width {
@@ -16,7 +16,7 @@ pub(crate) fn sparsemax<F: Real>(values: &[F], segments: &Segments, width: usize
             for row in rows.clone() {
                 let value = values[row * width + channel] - threshold;
                 // Written so that a NaN score stays NaN.
-                output[row * width + channel] = if value <= F::default() { F::default() } else { value };
+                output[row * width + channel] = if value <= F::ZERO { F::ZERO } else { value };
             }
         }
     }
@@ -25,12 +25,12 @@ pub(crate) fn sparsemax<F: Real>(values: &[F], segments: &Segments, width: usize
 
 /// The `tau` with `sum max(z - tau, 0) = 1`, for scores sorted from large to small.
 fn simplex_threshold<F: Real>(descending: &[F]) -> F {
-    let one = F::of(1.0);
+    let one = F::ONE;
     // Sums are taken relative to the largest score, so that scores of large magnitude lose no digits.
     let largest = descending[0];
-    let (mut total, mut threshold) = (F::default(), F::default() - one);
+    let (mut total, mut threshold) = (F::ZERO, F::ZERO - one);
     for (index, &value) in descending.iter().enumerate() {
-        let (count, shifted) = (F::of((index + 1) as f64), value - largest);
+        let (count, shifted) = (F::from_f64((index + 1) as f64), value - largest);
         total += shifted;
         if one + count * shifted <= total {
             break;
@@ -41,17 +41,17 @@ fn simplex_threshold<F: Real>(descending: &[F]) -> F {
 }
 
 /// Backward of [`sparsemax`]: `g - mean of g over the support` on the support, 0 elsewhere.
-pub(crate) fn sparsemax_backward<F: Real>(output: &[F], gradient: &[F], segments: &Segments, width: usize) -> Vec<F> {
-    let mut result = vec![F::default(); output.len()];
+pub fn sparsemax_backward<F: Real>(output: &[F], gradient: &[F], segments: &Segments, width: usize) -> Vec<F> {
+    let mut result = vec![F::ZERO; output.len()];
     for rows in segments.iter() {
         for channel in 0..width {
-            let support = || rows.clone().map(|row| row * width + channel).filter(|&at| output[at] > F::default());
-            let (mut total, mut count) = (F::default(), 0_usize);
+            let support = || rows.clone().map(|row| row * width + channel).filter(|&at| output[at] > F::ZERO);
+            let (mut total, mut count) = (F::ZERO, 0_usize);
             for at in support() {
                 total += gradient[at];
                 count += 1;
             }
-            let mean = total / F::of(count.max(1) as f64);
+            let mean = total / F::from_f64(count.max(1) as f64);
             for at in support() {
                 result[at] = gradient[at] - mean;
             }

@@ -1,14 +1,13 @@
-//! The host side of a batch: who sends to whom.
+//! Who sends to whom in a batch of graphs.
 
 use std::sync::Arc;
 
-use burn::tensor::{Device, Int, Tensor, TensorData};
-use itergnn_kernels::settings::Level;
+use crate::block::BatchView;
+use crate::error::KernelError;
+use crate::segments::Segments;
+use crate::settings::Level;
 
-use crate::error::Error;
-use crate::ops::Segments;
-
-/// Connectivity of a disjoint union of graphs, edges sorted by receiver, on the host.
+/// Connectivity of a disjoint union of graphs, edges sorted by receiver. Checked once, when it is made; a clone shares everything.
 #[derive(Clone, Debug)]
 pub struct GraphStructure {
     senders: Arc<[u32]>,
@@ -21,30 +20,34 @@ impl GraphStructure {
     /// A structure from the sender of every edge, the incoming edges of every node and the nodes of every graph.
     ///
     /// # Errors
-    ///
-    /// When the sizes disagree, a sender does not exist, or an edge joins two graphs.
-    pub fn new(senders: impl Into<Arc<[u32]>>, incoming: Segments, node_segments: Segments) -> Result<Self, Error> {
+    /// [`KernelError::Length`] and [`KernelError::Batch`] when the sizes disagree, a sender does not exist, or an edge joins two graphs.
+    pub fn new(
+        senders: impl Into<Arc<[u32]>>,
+        incoming: Segments,
+        node_segments: Segments,
+    ) -> Result<Self, KernelError> {
         let senders = senders.into();
-        if incoming.rows() != senders.len() {
-            let (edges, found) = (incoming.rows(), senders.len());
-            return Err(Error::Graph(format!("offsets describe {edges} edges, but there are {found} senders")));
-        }
-        if node_segments.rows() != incoming.len() {
-            let (nodes, found) = (node_segments.rows(), incoming.len());
-            return Err(Error::Graph(format!("the graphs hold {nodes} nodes, but offsets describe {found}")));
-        }
-        for (graph, nodes) in node_segments.iter().enumerate() {
-            let edges = incoming.offsets()[nodes.start] as usize..incoming.offsets()[nodes.end] as usize;
-            for edge in edges {
-                if !nodes.contains(&(senders[edge] as usize)) {
-                    let sender = senders[edge];
-                    return Err(Error::Graph(format!(
-                        "edge {edge} of graph {graph} comes from node {sender} outside it"
-                    )));
-                }
+        for (what, expected, found) in
+            [("senders", incoming.rows(), senders.len()), ("nodes of graphs", incoming.len(), node_segments.rows())]
+        {
+            if expected != found {
+                return Err(KernelError::Length { what, expected, found });
             }
         }
-        Ok(Self::checked(senders, incoming, node_segments))
+        let structure = Self::checked(senders, incoming, node_segments);
+        BatchView { checked: false, ..structure.view() }.validate()?;
+        Ok(structure)
+    }
+
+    /// The structure as the kernels read it; they do not check it again.
+    pub fn view(&self) -> BatchView<'_> {
+        BatchView {
+            node_offsets: self.node_segments.offsets(),
+            edge_offsets: self.edge_segments.offsets(),
+            senders: &self.senders,
+            receiver_offsets: self.incoming.offsets(),
+            checked: true,
+        }
     }
 
     fn checked(senders: Arc<[u32]>, incoming: Segments, node_segments: Segments) -> Self {
@@ -88,7 +91,6 @@ impl GraphStructure {
     /// The union of the graphs in `keep`, in that order.
     ///
     /// # Panics
-    ///
     /// When an index is not a graph.
     pub fn select_graphs(&self, keep: &[usize]) -> Self {
         let mut senders = Vec::new();
@@ -105,11 +107,4 @@ impl GraphStructure {
         let node_segments = Segments::from_lengths(keep.iter().map(|&graph| self.node_segments.range(graph).len()));
         Self::checked(senders.into(), Segments::from_lengths(incoming), node_segments)
     }
-}
-
-/// Indices as an integer tensor.
-pub(crate) fn index_tensor(indices: impl IntoIterator<Item = u32>, device: &Device) -> Tensor<1, Int> {
-    let indices: Vec<i64> = indices.into_iter().map(i64::from).collect();
-    let length = indices.len();
-    Tensor::from_data(TensorData::new(indices, [length]), device)
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// # Example
 ///
 /// ```
-/// use itergnn_nn::ops::Segments;
+/// use itergnn_kernels::segments::Segments;
 ///
 /// let segments = Segments::from_offsets(vec![0, 2, 2, 5]);
 /// assert_eq!(segments.len(), 3);

@@ -1,11 +1,11 @@
 //! Sums and means.
 
-use super::real::Real;
-use crate::ops::segments::Segments;
+use super::Segments;
+use crate::real::Real;
 
 /// Adds the rows of each segment: `[rows, width] -> [segments, width]`.
-pub(crate) fn sum<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
-    let mut output = vec![F::default(); segments.len() * width];
+pub fn sum<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
+    let mut output = vec![F::ZERO; segments.len() * width];
     for (segment, range) in segments.iter().enumerate() {
         let total = &mut output[segment * width..(segment + 1) * width];
         for row in range {
@@ -18,12 +18,7 @@ pub(crate) fn sum<F: Real>(values: &[F], segments: &Segments, width: usize) -> V
 }
 
 /// Copies each segment's row to all rows of the segment, times `scale(segment length)`.
-pub(crate) fn broadcast<F: Real>(
-    per_segment: &[F],
-    segments: &Segments,
-    width: usize,
-    scale: impl Fn(usize) -> F,
-) -> Vec<F> {
+pub fn broadcast<F: Real>(per_segment: &[F], segments: &Segments, width: usize, scale: impl Fn(usize) -> F) -> Vec<F> {
     let mut output = Vec::with_capacity(segments.rows() * width);
     for (segment, range) in segments.iter().enumerate() {
         let factor = scale(range.len());
@@ -35,11 +30,11 @@ pub(crate) fn broadcast<F: Real>(
 }
 
 /// Means of the rows of each segment; an empty segment gives 0.
-pub(crate) fn mean<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
+pub fn mean<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
     let mut output = sum(values, segments, width);
     for (segment, range) in segments.iter().enumerate() {
         if !range.is_empty() {
-            let count = F::of(range.len() as f64);
+            let count = F::from_f64(range.len() as f64);
             for value in &mut output[segment * width..(segment + 1) * width] {
                 *value = *value / count;
             }
