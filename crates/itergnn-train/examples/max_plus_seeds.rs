@@ -9,7 +9,7 @@ use std::time::Instant;
 use burn::tensor::Device;
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::evaluation::{EvalOptions, ModelPredictor, evaluate};
-use itergnn_train::{ModelConfig, Silent, TrainConfig, TrainOptions, train};
+use itergnn_train::{ModelConfig, RunConfig, Silent, TrainOptions, train};
 
 /// Sizes of the test graphs and how many of each.
 const TESTS: [(&str, u64); 3] = [("100", 100), ("1000", 20), ("5000", 4)];
@@ -18,9 +18,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse::<u64>());
     let seeds = arguments.next().unwrap_or(Ok(10))?;
     let task = TaskSpec::paper(Task::ShortestPath);
-    let mut config = TrainConfig::new(task.clone(), ModelConfig::preset("max-plus"));
-    config.epochs = arguments.next().unwrap_or(Ok(3))?;
-    config.data.train = arguments.next().unwrap_or(Ok(10_000))?;
+    let mut config = RunConfig::new(task.clone(), ModelConfig::preset("max-plus"));
+    let method = config.supervised_mut()?;
+    method.epochs = arguments.next().unwrap_or(Ok(3))?;
+    method.data.train = arguments.next().unwrap_or(Ok(10_000))?;
     for seed in 0..seeds {
         config.seed = seed;
         let outcome = train(&config, None, &TrainOptions::default(), &mut Silent)?;

@@ -10,9 +10,7 @@ use std::time::Instant;
 use burn::tensor::Device;
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::evaluation::{EvalOptions, ModelPredictor, evaluate};
-use itergnn_train::{
-    EpochRecord, ModelConfig, Observer, Schedule, Start, StepRecord, TrainConfig, TrainOptions, train,
-};
+use itergnn_train::{EpochRecord, ModelConfig, Observer, RunConfig, Schedule, Start, StepRecord, TrainOptions, train};
 
 struct Lines;
 
@@ -42,9 +40,10 @@ impl Observer for Lines {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let task = TaskSpec::paper(Task::ShortestPath);
-    let mut config = TrainConfig::new(task.clone(), ModelConfig::preset("iter-homo-path"));
-    config.epochs = arguments.next().map_or(Ok(4), |text| text.parse())?;
-    config.data.train = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
+    let mut config = RunConfig::new(task.clone(), ModelConfig::preset("iter-homo-path"));
+    let method = config.supervised_mut()?;
+    method.epochs = arguments.next().map_or(Ok(4), |text| text.parse())?;
+    method.data.train = arguments.next().map_or(Ok(10_000), |text| text.parse())?;
     config.optimiser.clip_norm = Some(1.0);
     config.optimiser.schedule = Schedule::Cosine { warm_up_steps: 50, final_factor: 0.0 };
     config.checkpoint.every_seconds = 2.0;

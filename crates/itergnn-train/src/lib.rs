@@ -1,15 +1,17 @@
 //! Training and evaluation of iterative homogeneous graph neural networks.
 //!
-//! A [`TrainConfig`] says everything a run depends on; [`train`] carries it out, in a run directory from which it can be resumed to the bit; [`evaluation`] judges a model at
-//! any size; [`rl`] learns by playing. This crate draws no graphs, defines no layers and prints nothing: an [`Observer`] is told what happens.
+//! A [`RunConfig`] says everything a run depends on; [`train`] carries it out, in a run directory from which it can be
+//! resumed to the bit; [`evaluation`] judges a model at any size. There are three methods to learn by, and one loop
+//! around them: from labelled samples, by playing ([`rl`]) and in cross-validation ([`classification`]). This crate
+//! draws no graphs, defines no layers and prints nothing: an [`Observer`] is told what happens.
 //!
 //! # Example
 //! ```
 //! use burn::tensor::Device;
 //! use itergnn_train::evaluation::{EvalOptions, ModelPredictor, evaluate};
-//! use itergnn_train::{Silent, TrainConfig, TrainOptions, train};
+//! use itergnn_train::{RunConfig, Silent, TrainOptions, train};
 //!
-//! let config = TrainConfig::from_toml(
+//! let config = RunConfig::from_toml(
 //!     r#"
 //!     epochs = 1
 //!     task = { task = "shortest-path", size = "4..8" }
@@ -31,19 +33,25 @@ pub mod data;
 mod error;
 pub mod evaluation;
 pub mod learning;
+mod options;
+mod outcome;
 pub mod records;
 pub mod reproduction;
 pub mod rl;
 pub mod run;
+mod session;
 mod supervised;
+mod train;
 
 pub use config::{
-    Cap, CheckpointConfig, DataConfig, LossKind, MaxPlusChanges, Measure, ModelConfig, NamesVersion, OptimiserConfig,
-    Schedule, SelectionConfig, TaskShape, TrainConfig,
+    Cap, CheckpointConfig, CrossValidationConfig, DataConfig, DqnConfig, LossKind, MaxPlusChanges, Measure,
+    MethodConfig, ModelConfig, NamesVersion, OptimiserConfig, ResolvedRun, RunConfig, Schedule, SelectionConfig,
+    SupervisedConfig, TaskShape,
 };
 pub use error::TrainError;
-pub use records::{EpochRecord, Observer, Plan, Silent, StepRecord, Validation};
+pub use options::TrainOptions;
+pub use outcome::{Outcome, Status};
+pub use records::{EpochRecord, Observer, Plan, Record, Silent, StepRecord, Validation};
 pub use run::{Best, RunDirectory, Start};
-pub use supervised::{
-    Outcome, SeedOutcome, Status, TrainOptions, Validations, Validator, seed_directory, train, train_seeds,
-};
+pub use supervised::{Validations, Validator};
+pub use train::{SeedOutcome, seed_directory, train, train_seeds};

@@ -8,19 +8,18 @@ use burn::tensor::Device;
 use itergnn_nn::named_tensors;
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::evaluation::{EvalOptions, ModelPredictor, evaluate};
-use itergnn_train::{
-    ModelConfig, OptimiserConfig, Silent, Start, Status, TrainConfig, TrainError, TrainOptions, train,
-};
+use itergnn_train::{ModelConfig, OptimiserConfig, RunConfig, Silent, Start, Status, TrainError, TrainOptions, train};
 use support::bits;
 
 /// Ten steps of a small model: hardening begins with the fourth.
-fn ten_steps() -> TrainConfig {
+fn ten_steps() -> RunConfig {
     let mut task = TaskSpec::paper(Task::ShortestPath);
     task.set_size("4..9".parse().unwrap()).unwrap();
-    let mut config = TrainConfig::new(task, ModelConfig::preset("max-plus"));
+    let mut config = RunConfig::new(task, ModelConfig::preset("max-plus"));
     config.model.hidden_width = Some(8);
-    (config.seed, config.epochs, config.batch_size) = (3, 2, 4);
-    (config.data.train, config.data.validation) = (18, 6);
+    config.seed = 3;
+    let method = config.supervised_mut().unwrap();
+    (method.epochs, method.batch_size, method.data.train, method.data.validation) = (2, 4, 18, 6);
     config
 }
 
@@ -31,7 +30,8 @@ fn a_short_training_finds_a_rule_for_larger_graphs() {
     let mut config = ten_steps();
     config.task.set_size("4..13".parse().unwrap()).unwrap();
     config.model.hidden_width = Some(16);
-    (config.epochs, config.batch_size, config.data.train, config.data.validation) = (1, 16, 6_400, 50);
+    let method = config.supervised_mut().unwrap();
+    (method.epochs, method.batch_size, method.data.train, method.data.validation) = (1, 16, 6_400, 50);
     let outcome = train(&config, None, &TrainOptions::default(), &mut Silent).unwrap();
     let mut large = config.task.clone();
     large.set_size("48".parse().unwrap()).unwrap();
@@ -69,7 +69,7 @@ fn the_finished_model_is_the_result() {
 fn graphs_that_are_not_trees_are_waited_for() {
     let settings = |generator: &str| {
         let text = format!("[task]\ntask = 'shortest-path'\ngenerator = '{generator}'\n[model]\nname = 'max-plus'");
-        match TrainConfig::from_toml(&text).unwrap().model_config().unwrap() {
+        match RunConfig::from_toml(&text).unwrap().resolve().unwrap().model {
             itergnn_nn::GnnConfig::MaxPlus(config) => (config.residual, config.both_ways, config.ponder),
             other => panic!("{other:?}"),
         }
@@ -83,12 +83,12 @@ fn graphs_that_are_not_trees_are_waited_for() {
 #[test]
 fn settings_of_other_models_are_refused() {
     let mut config = ten_steps();
-    assert_eq!(config.resolved().unwrap().optimiser, OptimiserConfig::max_plus());
+    assert_eq!(config.resolve().unwrap().config.optimiser, OptimiserConfig::max_plus());
     config.optimiser.learning_rate = 0.5;
-    assert_eq!(config.resolved().unwrap().optimiser.learning_rate, 0.5);
+    assert_eq!(config.resolve().unwrap().config.optimiser.learning_rate, 0.5);
     config.model.blocks = Some(2);
-    let error = config.model_config().unwrap_err().to_string();
+    let error = config.resolve().unwrap_err().to_string();
     assert_eq!(error, "config: model.blocks: `max-plus` does not take it");
-    let balls = TrainConfig::new(TaskSpec::paper(Task::NewtonBalls), ModelConfig::preset("max-plus"));
-    assert!(matches!(balls.resolved().unwrap_err(), TrainError::ModelMismatch { .. }));
+    let balls = RunConfig::new(TaskSpec::paper(Task::NewtonBalls), ModelConfig::preset("max-plus"));
+    assert!(matches!(balls.resolve().unwrap_err(), TrainError::ModelMismatch { .. }));
 }

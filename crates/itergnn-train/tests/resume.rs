@@ -13,8 +13,7 @@ use burn::tensor::Device;
 use itergnn_nn::store;
 use itergnn_tasks::Task;
 use itergnn_train::{
-    EpochRecord, Observer, RunDirectory, Silent, Start, Status, StepRecord, TrainConfig, TrainError, TrainOptions,
-    train,
+    EpochRecord, Observer, RunConfig, RunDirectory, Silent, Start, Status, StepRecord, TrainError, TrainOptions, train,
 };
 use support::{bits, tiny};
 
@@ -187,7 +186,7 @@ fn runs_are_not_overwritten_mixed_up_or_shared() {
     other.optimiser.learning_rate = 0.5;
     let other = train(&other, Some(folder.path()), &options(Start::Resume, None), &mut Silent).unwrap_err();
     assert!(other.to_string().contains("learning_rate"), "{other}");
-    let resolved = config.resolved().unwrap();
+    let resolved = config.resolve().unwrap().config;
     let (held, _) = RunDirectory::open(folder.path(), &resolved, Start::Resume).unwrap();
     let shared = train(&config, Some(folder.path()), &options(Start::Resume, None), &mut Silent).unwrap_err();
     assert!(matches!(shared, TrainError::RunInUse { .. }), "{shared}");
@@ -196,7 +195,8 @@ fn runs_are_not_overwritten_mixed_up_or_shared() {
     let mut habits = config.clone();
     habits.checkpoint.every_steps = Some(1);
     train(&habits, Some(folder.path()), &options(Start::Resume, Some(2)), &mut Silent).unwrap();
-    assert_eq!(RunDirectory::config_of::<TrainConfig>(folder.path()).unwrap(), resolved);
+    let held = RunDirectory::config_of(folder.path()).unwrap();
+    assert_eq!(held, RunConfig { checkpoint: habits.checkpoint, ..resolved });
 }
 
 /// Raises the stop flag at a step, as Ctrl-C would.
@@ -212,7 +212,7 @@ impl Observer for Interrupt {
 
 #[test]
 fn the_stop_flag_ends_a_run_after_the_step_it_is_in() {
-    let config: TrainConfig = tiny(Task::ShortestPath);
+    let config: RunConfig = tiny(Task::ShortestPath);
     let folder = tempfile::tempdir().unwrap();
     let options = TrainOptions::default();
     let mut interrupt = Interrupt(options.stop.clone(), 3);

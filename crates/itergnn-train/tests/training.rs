@@ -6,10 +6,10 @@ mod support;
 
 use itergnn_tasks::Task;
 use itergnn_train::{
-    Cap, EpochRecord, LossKind, ModelConfig, Observer, Silent, Status, StepRecord, TrainConfig, TrainError,
-    TrainOptions, seed_directory, train, train_seeds,
+    Cap, EpochRecord, LossKind, ModelConfig, Observer, RunConfig, Silent, Status, StepRecord, TrainError, TrainOptions,
+    seed_directory, train, train_seeds,
 };
-use support::{bits, tiny};
+use support::{bits, method, tiny};
 
 #[derive(Default)]
 struct Records {
@@ -27,7 +27,7 @@ impl Observer for Records {
     }
 }
 
-fn watched(config: &TrainConfig) -> Records {
+fn watched(config: &RunConfig) -> Records {
     let mut records = Records::default();
     train(config, None, &TrainOptions::default(), &mut records).unwrap();
     records
@@ -47,7 +47,8 @@ fn every_kind_of_target_trains() {
 #[test]
 fn the_loss_goes_down_on_shortest_paths() {
     let mut config = tiny(Task::ShortestPath);
-    (config.epochs, config.data.train, config.optimiser.learning_rate) = (12, 64, 5e-3);
+    (method(&mut config).epochs, method(&mut config).data.train) = (12, 64);
+    config.optimiser.learning_rate = 5e-3;
     config.optimiser.schedule = Default::default();
     let records = watched(&config);
     let (first, last) = (records.epochs[0].train_loss, records.epochs[11].train_loss);
@@ -75,8 +76,7 @@ fn seeds_side_by_side_give_what_they_give_alone() {
     let together = train_seeds(&config, &seeds, Some(folder.path()), &TrainOptions::default(), 2, |_| Silent).unwrap();
     for (seed, outcome) in seeds.into_iter().zip(together) {
         assert_eq!(outcome.seed, seed);
-        let alone =
-            train(&TrainConfig { seed, ..config.clone() }, None, &TrainOptions::default(), &mut Silent).unwrap();
+        let alone = train(&RunConfig { seed, ..config.clone() }, None, &TrainOptions::default(), &mut Silent).unwrap();
         assert_eq!(bits(&outcome.result.unwrap().model), bits(&alone.model));
         assert!(seed_directory(folder.path(), seed).join("result.json").exists());
     }
@@ -89,7 +89,7 @@ fn seeds_side_by_side_give_what_they_give_alone() {
 fn different_seeds_give_different_models() {
     let config = tiny(Task::ShortestPath);
     let weights = |seed| {
-        let config = TrainConfig { seed, ..config.clone() };
+        let config = RunConfig { seed, ..config.clone() };
         bits(&train(&config, None, &TrainOptions::default(), &mut Silent).unwrap().model)
     };
     assert_ne!(weights(1), weights(2));
@@ -111,7 +111,8 @@ fn training_that_diverges_stops_with_its_step() {
 #[test]
 fn patience_ends_a_run_early() {
     let mut config = tiny(Task::ShortestPath);
-    (config.epochs, config.selection.patience) = (50, Some(2));
+    method(&mut config).epochs = 50;
+    config.selection.patience = Some(2);
     // Nothing changes at this rate, so no epoch is better than the first.
     config.optimiser.learning_rate = 1e-30;
     let mut records = Records::default();
@@ -123,7 +124,7 @@ fn patience_ends_a_run_early() {
 #[test]
 fn lifting_the_cap_shows_models_that_never_stop() {
     let mut config = tiny(Task::ShortestPath);
-    config.epochs = 1;
+    method(&mut config).epochs = 1;
     // Two iterations are too few for the initial confidences to add up.
     config.model = ModelConfig { controller: Some(capped_at(2)), ..config.model };
     config.selection.cap = Cap::Lifted;
@@ -149,7 +150,7 @@ fn stacks_and_other_losses_train_too() {
         hidden_width: Some(8),
         ..ModelConfig::preset("gcn")
     };
-    config.loss = Some(LossKind::Relative);
+    method(&mut config).loss = Some(LossKind::Relative);
     let records = watched(&config);
     assert_eq!(records.epochs[1].validation, records.epochs[1].validation_lifted);
     assert_eq!(records.epochs[1].validation.iterations, 3.0);

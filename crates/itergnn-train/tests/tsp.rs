@@ -10,7 +10,7 @@ use itergnn_nn::store;
 use itergnn_tasks::tsp::TspSampler;
 use itergnn_tasks::{Score, Task, TaskSpec};
 use itergnn_train::evaluation::{EvalOptions, ModelPredictor, Predictor, evaluate};
-use itergnn_train::{LossKind, ModelConfig, OptimiserConfig, Silent, TrainConfig, TrainOptions, train};
+use itergnn_train::{LossKind, ModelConfig, OptimiserConfig, RunConfig, Silent, TrainOptions, train};
 
 /// Full runs reach .0014 to .0017 on sizes of training; a fifteenth of the samples once is given ten times that.
 const SHORT_RUN: f64 = 0.02;
@@ -31,8 +31,9 @@ fn committed() -> ModelPredictor {
 #[test]
 fn the_experiment_in_small_learns_tour_lengths() {
     let text = std::fs::read_to_string(root().join("experiments/tsp/config.toml")).unwrap();
-    let mut config = TrainConfig::from_toml(&text).unwrap();
-    (config.epochs, config.data.train, config.data.validation) = (1, 640, 50);
+    let mut config = RunConfig::from_toml(&text).unwrap();
+    let method = config.supervised_mut().unwrap();
+    (method.epochs, method.data.train, method.data.validation) = (1, 640, 50);
     let outcome = train(&config, None, &TrainOptions::default(), &mut Silent).unwrap();
     let best = outcome.best.unwrap();
     assert!(best.value < SHORT_RUN, "{best:?}");
@@ -40,17 +41,19 @@ fn the_experiment_in_small_learns_tour_lengths() {
 
 #[test]
 fn one_tree_models_get_their_recipe_unless_told_otherwise() {
-    let mut config = TrainConfig::new(TaskSpec::paper(Task::Tsp), ModelConfig::preset("one-tree"));
-    let resolved = config.resolved().unwrap();
-    assert_eq!((resolved.loss, &resolved.optimiser), (Some(LossKind::Relative), &OptimiserConfig::one_tree()));
-    config.loss = Some(LossKind::Mse);
+    let mut config = RunConfig::new(TaskSpec::paper(Task::Tsp), ModelConfig::preset("one-tree"));
+    let resolved = config.resolve().unwrap().config;
+    assert_eq!(resolved.supervised().unwrap().loss, Some(LossKind::Relative));
+    assert_eq!(resolved.optimiser, OptimiserConfig::one_tree());
+    config.supervised_mut().unwrap().loss = Some(LossKind::Mse);
     config.optimiser.learning_rate = 0.5;
-    let resolved = config.resolved().unwrap();
-    assert_eq!((resolved.loss, resolved.optimiser.learning_rate), (Some(LossKind::Mse), 0.5));
+    let resolved = config.resolve().unwrap().config;
+    let loss = resolved.supervised().unwrap().loss;
+    assert_eq!((loss, resolved.optimiser.learning_rate), (Some(LossKind::Mse), 0.5));
     config.model.hidden_width = Some(8);
-    assert!(config.resolved().unwrap_err().to_string().starts_with("config: model.hidden_width: "));
-    let counting = TrainConfig::new(TaskSpec::paper(Task::RegularGraphs), ModelConfig::preset("one-tree"));
-    assert!(counting.resolved().is_err());
+    assert!(config.resolve().unwrap_err().to_string().starts_with("config: model.hidden_width: "));
+    let counting = RunConfig::new(TaskSpec::paper(Task::RegularGraphs), ModelConfig::preset("one-tree"));
+    assert!(counting.resolve().is_err());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use burn::tensor::Device;
 use itergnn_nn::GnnConfig;
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::evaluation::{EvalOptions, EvalReport, ModelPredictor, evaluate};
-use itergnn_train::{ModelConfig, OptimiserConfig, Silent, Start, Status, TrainConfig, TrainOptions, train};
+use itergnn_train::{ModelConfig, OptimiserConfig, RunConfig, Silent, Start, Status, TrainOptions, train};
 use support::bits;
 
 /// Every file of the three experiments.
@@ -22,7 +22,7 @@ const EXPERIMENTS: [&str; 7] = [
     include_str!("../../../experiments/regular-graphs/cubic-plain.toml"),
 ];
 
-fn judged(config: &TrainConfig, size: Option<&str>, count: u64) -> EvalReport {
+fn judged(config: &RunConfig, size: Option<&str>, count: u64) -> EvalReport {
     let outcome = train(config, None, &TrainOptions::default(), &mut Silent).unwrap();
     let mut task = config.task.clone();
     if let Some(size) = size {
@@ -38,16 +38,17 @@ fn every_experiment_runs_and_is_right_beyond_its_sizes() {
     /// Positions at size 150 are numbers up to 30 with f32 rounding of 2e-6 each.
     const EXACT: f64 = 1e-8;
     for text in EXPERIMENTS {
-        let mut config = TrainConfig::from_toml(text).unwrap();
-        assert!(matches!(config.model_config().unwrap(), GnnConfig::Waves(_)));
-        (config.epochs, config.data.train, config.data.validation) = (1, 640, 20);
+        let mut config = RunConfig::from_toml(text).unwrap();
+        assert!(matches!(config.resolve().unwrap().model, GnnConfig::Waves(_)));
+        let method = config.supervised_mut().unwrap();
+        (method.epochs, method.data.train, method.data.validation) = (1, 640, 20);
         match config.task.clone() {
             TaskSpec::ComponentCount(_) => {
                 let report = judged(&config, Some("150"), 20);
                 assert_eq!((report.accuracy, report.capped), (Some(1.0), 0), "{text}");
             }
             TaskSpec::NewtonBalls(_) => {
-                config.data.train = 3_200;
+                config.supervised_mut().unwrap().data.train = 3_200;
                 let report = judged(&config, Some("150"), 50);
                 assert!(report.mse.unwrap() < EXACT && report.capped == 0, "{report:?}");
             }
@@ -69,10 +70,11 @@ fn every_experiment_runs_and_is_right_beyond_its_sizes() {
 fn a_run_that_was_stopped_ends_with_the_same_bits() {
     let mut task = TaskSpec::paper(Task::NewtonBalls);
     task.set_size("4..9".parse().unwrap()).unwrap();
-    let mut config = TrainConfig::new(task, ModelConfig::preset("waves"));
-    (config.seed, config.epochs, config.batch_size) = (3, 2, 4);
-    (config.data.train, config.data.validation) = (18, 6);
-    assert_eq!(config.resolved().unwrap().optimiser, OptimiserConfig::max_plus());
+    let mut config = RunConfig::new(task, ModelConfig::preset("waves"));
+    config.seed = 3;
+    let method = config.supervised_mut().unwrap();
+    (method.epochs, method.batch_size, method.data.train, method.data.validation) = (2, 4, 18, 6);
+    assert_eq!(config.resolve().unwrap().config.optimiser, OptimiserConfig::max_plus());
     let expected = train(&config, None, &TrainOptions::default(), &mut Silent).unwrap();
     let folder = tempfile::tempdir().unwrap();
     for stop in [1, 4, 9] {
@@ -88,10 +90,10 @@ fn a_run_that_was_stopped_ends_with_the_same_bits() {
 #[test]
 fn settings_of_other_models_are_refused() {
     for task in [Task::ComponentCount, Task::NewtonBalls, Task::RegularGraphs] {
-        let mut config = TrainConfig::new(TaskSpec::paper(task), ModelConfig::preset("waves"));
-        assert!(matches!(config.model_config().unwrap(), GnnConfig::Waves(_)));
+        let mut config = RunConfig::new(TaskSpec::paper(task), ModelConfig::preset("waves"));
+        assert!(matches!(config.resolve().unwrap().model, GnnConfig::Waves(_)));
         config.model.blocks = Some(2);
-        let error = config.model_config().unwrap_err().to_string();
+        let error = config.resolve().unwrap_err().to_string();
         assert_eq!(error, "config: model.blocks: `waves` does not take it");
     }
 }

@@ -1,13 +1,14 @@
-//! A cross-validation as data.
+//! Settings of a cross-validation.
 
 use itergnn_nn::controllers::ControllerConfig;
 use itergnn_nn::{GnnConfig, ReadoutKind, TaskWidths, preset};
-use itergnn_tasks::Task;
+use itergnn_tasks::TaskSpec;
 use itergnn_tasks::graph_classification::GraphClassificationSpec;
 use serde::{Deserialize, Serialize};
 
+use super::ClassificationData;
 use crate::TrainError;
-use crate::config::OptimiserConfig;
+use crate::config::{MethodConfig, ModelConfig, RunConfig, at_least_one};
 
 /// Where the folds come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,108 +21,59 @@ pub enum FoldChoice {
     Published,
 }
 
-/// Everything a cross-validation depends on: the same configuration gives the same result, whatever the number of threads.
-///
-/// The defaults are the GIN paper's: 350 epochs of 50 steps, each of 32 graphs drawn without replacement, Adam at 0.01, halved every 50 epochs.
+/// The protocol of the GIN paper: 350 epochs of 50 steps, each of 32 graphs drawn without replacement.
 ///
 /// # Example
 /// ```
-/// use itergnn_train::classification::ClassificationConfig;
-/// let config = ClassificationConfig::from_toml(
+/// use itergnn_train::RunConfig;
+/// let config = RunConfig::from_toml(
 ///     r#"
 ///     epochs = 100
 ///     task = { task = "graph-classification", data = "data", dataset = "IMDB-B" }
 ///     model = { name = "iter-gin" }
 ///     "#,
 /// )?;
-/// assert_eq!((config.steps_an_epoch, config.batch_size, config.learning_rate), (50, 32, 0.01));
+/// let method = config.cross_validation()?;
+/// assert_eq!((method.steps_per_epoch, method.batch_size, config.optimiser.learning_rate), (50, 32, 0.01));
 /// # Ok::<(), itergnn_train::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClassificationConfig {
-    /// Seed of the initial weights and the order of graphs; fold `k` has a seed of its own made of it.
-    #[serde(default)]
-    pub seed: u64,
+#[serde(default, deny_unknown_fields)]
+pub struct CrossValidationConfig {
     /// Epochs of every fold.
-    #[serde(default = "default_epochs")]
     pub epochs: u64,
     /// Steps in an epoch; an epoch here is not one pass over the data.
-    #[serde(default = "default_steps_an_epoch")]
-    pub steps_an_epoch: u64,
+    pub steps_per_epoch: u64,
     /// Graphs in a step.
-    #[serde(default = "default_batch_size")]
     pub batch_size: usize,
-    /// Learning rate of the first epochs.
-    #[serde(default = "default_learning_rate")]
-    pub learning_rate: f64,
-    /// The rate is halved after every so many epochs.
-    #[serde(default = "default_halving")]
-    pub halve_every_epochs: u64,
     /// Where the folds come from.
-    #[serde(default)]
     pub folds: FoldChoice,
     /// Seed of stratified folds; 0 in the paper.
-    #[serde(default)]
     pub fold_seed: u64,
-    /// The set.
-    pub task: ClassificationTask,
-    /// The model.
-    pub model: ClassifierConfig,
-}
-
-/// The set, tagged like the tasks of other training files.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "task", rename_all = "kebab-case")]
-pub enum ClassificationTask {
-    /// The only task that is cross-validated.
-    GraphClassification(GraphClassificationSpec),
-}
-
-/// GIN or Iter-GIN, and what is different about it.
-///
-/// What is not given follows the GIN paper's choice for the kind of set: 32 channels and sum pooling where nodes have tags (molecules, proteins), 64 channels and
-/// mean pooling where they have none (social graphs).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ClassifierConfig {
-    /// `gin` or `iter-gin`.
-    pub name: String,
-    /// Width of the hidden states.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub hidden_width: Option<usize>,
-    /// Number of GIN blocks, the input not counted; 4 in the GIN paper.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blocks: Option<usize>,
-    /// Probability of dropping a class score of a layer; 0.5.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The fold that a run trains, counted from 0; none in the configuration of all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fold: Option<usize>,
+    /// Probability of dropping a class score of a layer; 0.5 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub dropout: Option<f64>,
-    /// How graphs are pooled: `sum` or `mean`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pooling: Option<ReadoutKind>,
-    /// Most iterations of every block of `iter-gin`; 10.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Most iterations of every block of `iter-gin`; 10 unless given.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub most_iterations: Option<usize>,
 }
 
-fn default_epochs() -> u64 {
-    350
-}
-
-fn default_steps_an_epoch() -> u64 {
-    50
-}
-
-fn default_batch_size() -> usize {
-    32
-}
-
-fn default_learning_rate() -> f64 {
-    0.01
-}
-
-fn default_halving() -> u64 {
-    50
+impl Default for CrossValidationConfig {
+    fn default() -> Self {
+        Self {
+            epochs: 350,
+            steps_per_epoch: 50,
+            batch_size: 32,
+            folds: FoldChoice::default(),
+            fold_seed: 0,
+            fold: None,
+            dropout: None,
+            most_iterations: None,
+        }
+    }
 }
 
 /// Channels where nodes have tags: the larger of the two that the GIN paper tries on bioinformatics sets.
@@ -130,139 +82,42 @@ const TAGGED_WIDTH: usize = 32;
 /// Channels where they have none: the GIN paper's for social sets.
 const UNTAGGED_WIDTH: usize = 64;
 
-/// Adam's epsilon in PyTorch, which the GIN paper's code leaves alone.
-const PYTORCH_EPSILON: f64 = 1e-8;
-
-impl ClassificationConfig {
-    /// A cross-validation with the defaults.
-    pub fn new(spec: GraphClassificationSpec, model: &str) -> Self {
-        Self {
-            seed: 0,
-            epochs: default_epochs(),
-            steps_an_epoch: default_steps_an_epoch(),
-            batch_size: default_batch_size(),
-            learning_rate: default_learning_rate(),
-            halve_every_epochs: default_halving(),
-            folds: FoldChoice::default(),
-            fold_seed: 0,
-            task: ClassificationTask::GraphClassification(spec),
-            model: ClassifierConfig::preset(model),
-        }
+impl CrossValidationConfig {
+    /// Steps of a fold.
+    pub fn steps(&self) -> u64 {
+        self.epochs.saturating_mul(self.steps_per_epoch)
     }
 
-    /// Whether the text of a configuration file is one of these rather than a [`TrainConfig`](crate::TrainConfig).
-    pub fn describes(text: &str) -> bool {
-        let table: Option<toml::Table> = toml::from_str(text).ok();
-        let task = table.as_ref().and_then(|table| table.get("task")?.get("task")?.as_str());
-        task == Some(Task::GraphClassification.name())
-    }
-
-    /// Reads a configuration file.
-    ///
-    /// # Errors
-    /// [`TrainError::ConfigText`] if the text is not TOML or has fields that do not exist.
-    pub fn from_toml(text: &str) -> Result<Self, TrainError> {
-        crate::config::read_toml(text)
-    }
-
-    /// The configuration as TOML.
-    ///
-    /// # Errors
-    /// [`TrainError::ConfigText`] for numbers that TOML cannot hold (integers beyond 63 bits).
-    pub fn to_toml(&self) -> Result<String, TrainError> {
-        toml::to_string(self).map_err(|error| TrainError::ConfigText(error.to_string()))
-    }
-
-    /// The set.
-    pub fn spec(&self) -> &GraphClassificationSpec {
-        let ClassificationTask::GraphClassification(spec) = &self.task;
-        spec
-    }
-
-    /// The set, to change.
-    pub fn spec_mut(&mut self) -> &mut GraphClassificationSpec {
-        let ClassificationTask::GraphClassification(spec) = &mut self.task;
-        spec
-    }
-
-    /// Refuses what makes no sense whatever the data.
-    ///
-    /// # Errors
-    /// [`TrainError::Config`] names the field.
-    pub fn validate(&self) -> Result<(), TrainError> {
-        for (field, count) in [
-            ("epochs", self.epochs),
-            ("steps_an_epoch", self.steps_an_epoch),
-            ("halve_every_epochs", self.halve_every_epochs),
-            ("model.most_iterations", self.model.most_iterations.unwrap_or(1) as u64),
-        ] {
-            if count == 0 {
-                return Err(TrainError::config(field, "must be at least 1"));
-            }
-        }
+    pub(crate) fn validate(&self) -> Result<(), TrainError> {
+        at_least_one("epochs", self.epochs)?;
+        at_least_one("steps_per_epoch", self.steps_per_epoch)?;
+        at_least_one("most_iterations", self.most_iterations.unwrap_or(1) as u64)?;
         if self.batch_size < 2 {
             return Err(TrainError::config("batch_size", "must be at least 2: batch normalisation compares graphs"));
         }
-        if !matches!(self.model.name.as_str(), "gin" | "iter-gin") {
-            let why = format!("`{}` does not classify graphs; use gin or iter-gin", self.model.name);
-            return Err(TrainError::config("model.name", why));
-        }
-        if !matches!(self.model.pooling, None | Some(ReadoutKind::Sum | ReadoutKind::Mean)) {
-            return Err(TrainError::config("model.pooling", "use sum or mean"));
-        }
-        if self.model.most_iterations.is_some() && self.model.name == "gin" {
-            return Err(TrainError::config("model.most_iterations", "`gin` does not iterate; use iter-gin"));
-        }
-        self.optimiser().validate()
+        Ok(())
     }
 
-    /// The model's whole configuration for nodes of this width and that many classes.
+    /// The model's whole configuration for a set. What is not given follows the GIN paper's choice for the kind of set:
+    /// 32 channels and sum pooling where nodes have tags (molecules, proteins), 64 channels and mean pooling where they
+    /// have none (social graphs).
     ///
     /// # Errors
+    /// [`TrainError::Config`] for another model than `gin` and `iter-gin` and changes that these do not take;
     /// [`TrainError::Model`] for settings that do not go together.
-    pub fn model_config(&self, node_width: usize, classes: usize, tagged: bool) -> Result<GnnConfig, TrainError> {
-        let own = &self.model;
-        let mut config = preset(&own.name, &TaskWidths::graph(node_width, 1, classes))?;
+    pub fn model_config(&self, own: &ModelConfig, data: &ClassificationData) -> Result<GnnConfig, TrainError> {
+        check_model(self, own)?;
+        let mut config = preset(&own.name, &TaskWidths::graph(data.node_width(), 1, data.classes()))?;
         if let GnnConfig::JumpingKnowledge(config) = &mut config {
+            let tagged = data.tagged();
             config.hidden_width = own.hidden_width.unwrap_or(if tagged { TAGGED_WIDTH } else { UNTAGGED_WIDTH });
             config.blocks = own.blocks.unwrap_or(config.blocks);
-            config.dropout = own.dropout.unwrap_or(config.dropout);
-            config.pooling = own.pooling.unwrap_or(if tagged { ReadoutKind::Sum } else { ReadoutKind::Mean });
-            config.controller = config.controller.take().map(|controller| own.capped(controller));
+            config.dropout = self.dropout.unwrap_or(config.dropout);
+            config.pooling = own.readout.unwrap_or(if tagged { ReadoutKind::Sum } else { ReadoutKind::Mean });
+            config.controller = config.controller.take().map(|controller| self.capped(controller));
         }
         config.validate()?;
         Ok(config)
-    }
-
-    /// Adam as PyTorch has it.
-    pub fn optimiser(&self) -> OptimiserConfig {
-        OptimiserConfig { learning_rate: self.learning_rate, epsilon: PYTORCH_EPSILON, ..OptimiserConfig::default() }
-    }
-
-    /// The learning rate of an epoch, counted from 1.
-    pub fn rate(&self, epoch: u64) -> f64 {
-        let halvings = epoch.saturating_sub(1) / self.halve_every_epochs.max(1);
-        self.learning_rate * 0.5_f64.powi(halvings.min(1_000) as i32)
-    }
-
-    /// Seed of the weights and batches of a fold.
-    pub fn seed_of_fold(&self, fold: usize) -> u64 {
-        // Folds learn from mostly the same graphs, so equal weights to start with would make their results less independent than they are.
-        self.seed.wrapping_mul(1_000).wrapping_add(fold as u64)
-    }
-}
-
-impl ClassifierConfig {
-    /// The preset of that name.
-    pub fn preset(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            hidden_width: None,
-            blocks: None,
-            dropout: None,
-            pooling: None,
-            most_iterations: None,
-        }
     }
 
     fn capped(&self, controller: ControllerConfig) -> ControllerConfig {
@@ -271,59 +126,97 @@ impl ClassifierConfig {
     }
 }
 
+fn check_model(method: &CrossValidationConfig, model: &ModelConfig) -> Result<(), TrainError> {
+    if !matches!(model.name.as_str(), "gin" | "iter-gin") {
+        let why = format!("`{}` does not classify graphs; use gin or iter-gin", model.name);
+        return Err(TrainError::config("model.name", why));
+    }
+    let known = ModelConfig {
+        hidden_width: model.hidden_width,
+        blocks: model.blocks,
+        readout: model.readout,
+        ..ModelConfig::preset(model.name.as_str())
+    };
+    if *model != known {
+        let why = format!("`{}` takes hidden_width, blocks and readout here", model.name);
+        return Err(TrainError::config("model", why));
+    }
+    if !matches!(model.readout, None | Some(ReadoutKind::Sum | ReadoutKind::Mean)) {
+        return Err(TrainError::config("model.readout", "use sum or mean"));
+    }
+    if method.most_iterations.is_some() && model.name == "gin" {
+        return Err(TrainError::config("most_iterations", "`gin` does not iterate; use iter-gin"));
+    }
+    Ok(())
+}
+
+impl RunConfig {
+    /// A fold of a cross-validation as a run of its own. Folds learn from mostly the same graphs, so each has a seed of
+    /// its own: equal weights to start with would make their results less independent than they are.
+    ///
+    /// # Errors
+    /// As [`RunConfig::cross_validation`].
+    pub(super) fn of_fold(&self, fold: usize) -> Result<Self, TrainError> {
+        let method = CrossValidationConfig { fold: Some(fold), ..self.cross_validation()?.clone() };
+        let method = MethodConfig::CrossValidation(method);
+        Ok(Self { method, seed: self.seed.wrapping_mul(1_000).wrapping_add(fold as u64), ..self.clone() })
+    }
+
+    /// The cross-validation that a fold belongs to.
+    pub(super) fn of_all_folds(mut self) -> Self {
+        if let MethodConfig::CrossValidation(method) = &mut self.method {
+            method.fold = None;
+        }
+        self
+    }
+
+    /// The set of a cross-validation.
+    ///
+    /// # Errors
+    /// [`TrainError::Config`] for another task.
+    pub(super) fn set(&self) -> Result<&GraphClassificationSpec, TrainError> {
+        match &self.task {
+            TaskSpec::GraphClassification(spec) => Ok(spec),
+            other => Err(TrainError::config("task", format!("{} has no folds", other.task()))),
+        }
+    }
+
+    /// The configuration with the sets in another folder, if one is given.
+    pub(super) fn with_data(mut self, folder: Option<&std::path::Path>) -> Self {
+        if let (TaskSpec::GraphClassification(spec), Some(folder)) = (&mut self.task, folder) {
+            folder.clone_into(&mut spec.data);
+        }
+        self
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use itergnn_tasks::Task;
 
-    fn config() -> ClassificationConfig {
-        ClassificationConfig::new(GraphClassificationSpec::default(), "gin")
-    }
-
-    #[test]
-    fn toml_round_trip_and_recognition() {
-        let mut config = config();
-        config.model.dropout = Some(0.0);
-        config.model.pooling = Some(ReadoutKind::Mean);
-        let text = config.to_toml().unwrap();
-        assert_eq!(ClassificationConfig::from_toml(&text).unwrap(), config, "{text}");
-        assert!(ClassificationConfig::describes(&text));
-        assert!(!ClassificationConfig::describes("[task]\ntask = 'shortest-path'\n"));
-        let error = ClassificationConfig::from_toml(&format!("epoch = 3\n{text}")).unwrap_err().to_string();
-        assert!(error.contains("line 1") && error.contains("epoch"), "{error}");
-    }
-
-    #[test]
-    fn the_rate_is_halved() {
-        let config = config();
-        let rates: Vec<f64> = [1, 50, 51, 101, 350].iter().map(|&epoch| config.rate(epoch)).collect();
-        assert_eq!(rates, [0.01, 0.01, 0.005, 0.0025, 0.01 / 64.0]);
-    }
-
-    #[test]
-    fn the_kind_of_set_decides_width_and_pooling() {
-        for (tagged, width, pooling) in [(true, 32, ReadoutKind::Sum), (false, 64, ReadoutKind::Mean)] {
-            let GnnConfig::JumpingKnowledge(model) = config().model_config(7, 2, tagged).unwrap() else {
-                panic!("a classifier");
-            };
-            assert_eq!((model.hidden_width, model.pooling, model.blocks), (width, pooling, 4));
-        }
-        let mut iterated = config();
-        iterated.model = ClassifierConfig { most_iterations: Some(3), ..ClassifierConfig::preset("iter-gin") };
-        let text = serde_json::to_string(&iterated.model_config(7, 2, true).unwrap()).unwrap();
-        assert!(text.contains("\"training_cap\":3") && text.contains("\"inference_cap\":3"), "{text}");
+    fn refused(change: fn(&mut CrossValidationConfig, &mut ModelConfig)) -> String {
+        let (mut method, mut model) = (CrossValidationConfig::default(), ModelConfig::preset("gin"));
+        change(&mut method, &mut model);
+        method.validate().and_then(|()| check_model(&method, &model)).unwrap_err().to_string()
     }
 
     #[test]
     fn faults_name_their_field() {
-        let refused = |change: fn(&mut ClassificationConfig)| {
-            let mut config = config();
-            change(&mut config);
-            config.validate().unwrap_err().to_string()
-        };
-        assert!(refused(|config| config.epochs = 0).starts_with("config: epochs: "));
-        assert!(refused(|config| config.batch_size = 1).starts_with("config: batch_size: "));
-        assert!(refused(|config| config.model.name = "path".to_owned()).starts_with("config: model.name: `path`"));
-        assert!(refused(|config| config.model.most_iterations = Some(4)).contains("gin"));
-        assert!(refused(|config| config.learning_rate = f64::NAN).contains("learning_rate"));
+        assert!(refused(|method, _| method.epochs = 0).starts_with("config: epochs: "));
+        assert!(refused(|method, _| method.batch_size = 1).starts_with("config: batch_size: "));
+        assert!(refused(|_, model| model.name = "path".to_owned()).starts_with("config: model.name: `path`"));
+        assert!(refused(|_, model| model.prior = Some(itergnn_nn::Prior::Full)).starts_with("config: model: `gin`"));
+        assert!(refused(|_, model| model.readout = Some(ReadoutKind::Max)).contains("sum or mean"));
+        assert!(refused(|method, _| method.most_iterations = Some(4)).contains("iter-gin"));
+    }
+
+    #[test]
+    fn folds_have_seeds_of_their_own() {
+        let run = RunConfig::new(TaskSpec::paper(Task::GraphClassification), ModelConfig::preset("gin"));
+        let run = RunConfig { seed: 3, ..run };
+        let fold = run.of_fold(7).unwrap();
+        assert_eq!((fold.seed, fold.cross_validation().unwrap().fold), (3_007, Some(7)));
+        assert_eq!(RunConfig::from_toml(&fold.to_toml().unwrap()).unwrap(), fold);
     }
 }

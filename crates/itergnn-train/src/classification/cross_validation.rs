@@ -1,107 +1,70 @@
 //! All folds, side by side.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use burn::tensor::Device;
 use itergnn_nn::{HostClassifier, InitRng};
 
-use super::fold::FoldRun;
-use super::fold_files::RunFolder;
-use super::{ClassificationConfig, ClassificationData, ClassificationResult, EpochOfFold, FoldCurve};
-use crate::TrainError;
-use crate::run::Start;
+use super::fold::FoldMethod;
+use super::folder::RunFolder;
+use super::old_fold::adopt;
+use super::{ClassificationData, ClassificationResult, FoldCurve, fold_directory};
+use crate::config::{ResolvedRun, RunConfig};
+use crate::records::Observer;
+use crate::run::{Start, write_json};
+use crate::session::Session;
+use crate::train::side_by_side;
+use crate::{TrainError, TrainOptions};
 
-/// What a cross-validation needs besides its configuration; nothing here changes its result.
-#[derive(Debug, Clone)]
-pub struct ClassificationOptions {
-    /// What to do with a directory that may already hold a run.
-    pub start: Start,
-    /// Once true, every fold saves its state after the epoch it is in.
-    pub stop: Arc<AtomicBool>,
-    /// Train only this fold, counted from 0.
-    pub only_fold: Option<usize>,
-    /// Folds in training at a time, each on one thread.
-    pub workers: usize,
-}
-
-impl Default for ClassificationOptions {
-    /// A new run of all folds, one at a time.
-    fn default() -> Self {
-        Self { start: Start::New, stop: Arc::default(), only_fold: None, workers: 1 }
-    }
-}
-
-/// Trains and judges a model on every fold, in a run directory, and chooses the epoch. The result is `None` while folds are missing: because only one was asked for,
-/// or the run was stopped; the same call with [`Start::ResumeOrNew`] goes on.
+/// Trains and judges a model on every fold, in a run directory, and chooses the epoch. The result is `None` while folds
+/// are missing: because [`CrossValidationConfig::fold`](super::CrossValidationConfig::fold) asks for one only, or
+/// because the run was stopped; the same call with [`Start::ResumeOrNew`] goes on.
 ///
-/// `observe` is told of every epoch, from the threads that train.
+/// `workers` folds are in training at a time, each on one thread; `observe` makes the observer of a fold.
 ///
 /// # Errors
-/// What is wrong with configuration, data or directory before anything is trained; [`TrainError::NotFinite`] if a fold diverges.
-pub fn cross_validate(
-    config: &ClassificationConfig,
+/// What is wrong with configuration, data or directory before anything is trained; [`TrainError::NotFinite`] if a fold
+/// diverges.
+pub fn cross_validate<O: Observer>(
+    config: &RunConfig,
     directory: &Path,
-    options: &ClassificationOptions,
-    observe: impl Fn(&EpochOfFold) + Sync,
+    options: &TrainOptions,
+    workers: usize,
+    observe: impl Fn(usize) -> O + Sync,
 ) -> Result<(Vec<FoldCurve>, Option<ClassificationResult>), TrainError> {
     config.validate()?;
-    let data = ClassificationData::read(config)?;
-    let model = config.model_config(data.node_width(), data.classes(), data.tagged())?;
+    let asked = config.cross_validation()?.fold;
+    let config = config.clone().of_all_folds();
+    let data = Arc::new(ClassificationData::read(&config)?);
+    let model = config.cross_validation()?.model_config(&config.model, &data)?;
     let count = data.folds().len();
-    let wanted: Vec<usize> = match options.only_fold {
+    let wanted: Vec<usize> = match asked {
         Some(fold) if fold >= count => {
             return Err(TrainError::config("fold", format!("{fold} does not exist, folds are 0 to {}", count - 1)));
         }
         Some(fold) => vec![fold],
         None => (0..count).collect(),
     };
-    let folder = RunFolder::open(directory, config, options.start)?;
-    folder.write_json("model.json", &model)?;
-    let train = |fold: usize| -> Result<FoldCurve, TrainError> {
-        let mut run = FoldRun::open(config, &data, &model, fold, &folder.path)?;
-        run.train(|| options.stop.load(Ordering::Relaxed), &observe)?;
-        Ok(run.curve())
-    };
-    let curves = side_by_side(&wanted, options.workers, train)?;
-    let complete = curves.len() == count && curves.iter().all(|curve| curve.accuracy.len() as u64 == config.epochs);
+    let folder = RunFolder::open(directory, &config, options.start)?;
+    write_json(&folder.path.join("model.json"), &model)?;
+    let own = TrainOptions { start: Start::ResumeOrNew, ..options.clone() };
+    let mut curves = side_by_side(&wanted, workers, |&fold| {
+        let run = ResolvedRun { config: config.of_fold(fold)?, model: model.clone() };
+        let path = fold_directory(directory, fold);
+        adopt(&path, &run.config)?;
+        let mut observer = observe(fold);
+        let session = Session::begin(run, |run| FoldMethod::new(run, &data), Some(&path), &own, &mut observer)?;
+        Ok(session.run(&mut observer)?.1.curve())
+    })?;
+    curves.sort_by_key(|curve| curve.fold);
+    let epochs = config.cross_validation()?.epochs;
+    let complete = curves.len() == count && curves.iter().all(|curve| curve.accuracy.len() as u64 == epochs);
     if !complete {
         return Ok((curves, None));
     }
     let parameters = HostClassifier::new(&model.init(&Device::flex(), &mut InitRng::new(0))?)?.parameters().len();
-    let result = ClassificationResult::new(config, &data, parameters, curves.clone())?;
-    folder.write_json("result.json", &result)?;
+    let result = ClassificationResult::new(&config, &data, parameters, curves.clone())?;
+    write_json(&folder.path.join("result.json"), &result)?;
     Ok((curves, Some(result)))
-}
-
-/// Runs `train` for every fold on `workers` threads and gives the curves in order; the first failure ends the rest before their next fold.
-fn side_by_side(
-    folds: &[usize],
-    workers: usize,
-    train: impl Fn(usize) -> Result<FoldCurve, TrainError> + Sync,
-) -> Result<Vec<FoldCurve>, TrainError> {
-    let next = AtomicUsize::new(0);
-    let curves: Mutex<Vec<FoldCurve>> = Mutex::new(Vec::new());
-    let work = || -> Result<(), TrainError> {
-        // A pool of one thread: what a fold computes in parallel then stays within its worker.
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-        let pool = pool.map_err(|error| TrainError::Worker(error.to_string()))?;
-        while let Some(&fold) = folds.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let curve = pool.install(|| train(fold)).inspect_err(|_| next.store(folds.len(), Ordering::Relaxed))?;
-            if let Ok(mut curves) = curves.lock() {
-                curves.push(curve);
-            }
-        }
-        Ok(())
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers.clamp(1, folds.len().max(1))).map(|_| scope.spawn(work)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or_else(|_| Err(TrainError::Worker("it panicked".to_owned()))))
-    })?;
-    let mut curves = curves.into_inner().map_err(|_| TrainError::Worker("it panicked".to_owned()))?;
-    curves.sort_by_key(|curve| curve.fold);
-    Ok(curves)
 }

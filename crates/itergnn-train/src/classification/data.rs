@@ -4,8 +4,9 @@ use itergnn_graph::formats::NodeFeature;
 use itergnn_tasks::graph_classification::{Folds, GraphClassificationSampler};
 use itergnn_tasks::{Sample, Sampler};
 
-use super::{ClassificationConfig, FoldChoice};
+use super::FoldChoice;
 use crate::TrainError;
+use crate::config::RunConfig;
 use crate::data::HostBatch;
 
 /// Number of stratified folds.
@@ -25,17 +26,18 @@ impl ClassificationData {
     ///
     /// # Errors
     /// [`TrainError::Task`] if the set or its fold files are missing or wrong, or cannot be dealt to ten folds; [`TrainError::Config`] if a training part is smaller than a batch.
-    pub fn read(config: &ClassificationConfig) -> Result<Self, TrainError> {
-        let sampler: GraphClassificationSampler = config.spec().clone().sampler()?;
-        let folds = match config.folds {
-            FoldChoice::Stratified => sampler.folds(FOLDS, config.fold_seed)?,
+    pub fn read(config: &RunConfig) -> Result<Self, TrainError> {
+        let sampler: GraphClassificationSampler = config.set()?.clone().sampler()?;
+        let settings = config.cross_validation()?;
+        let folds = match settings.folds {
+            FoldChoice::Stratified => sampler.folds(FOLDS, settings.fold_seed)?,
             FoldChoice::Published => sampler.published_folds()?,
         };
         let count = sampler.count().unwrap_or(0);
         let samples = (0..count).map(|index| sampler.sample(0, index)).collect::<Result<Vec<_>, _>>()?;
         let smallest = (0..folds.len()).map(|fold| folds.train(fold).len()).min().unwrap_or(0);
-        if smallest < config.batch_size {
-            let why = format!("{} graphs, but a fold trains on {smallest}", config.batch_size);
+        if smallest < settings.batch_size {
+            let why = format!("{} graphs, but a fold trains on {smallest}", settings.batch_size);
             return Err(TrainError::config("batch_size", why));
         }
         let tagged = sampler.feature() == NodeFeature::Tag;

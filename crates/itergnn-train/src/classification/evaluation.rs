@@ -8,12 +8,13 @@ use itergnn_graph::solvers::diameter::{HopDiameter, hop_diameter};
 use itergnn_nn::GnnModel;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::store::{self, ModelCard};
-use itergnn_tasks::{Sample, Summary, TaskSpec};
+use itergnn_tasks::{Sample, Summary};
 
-use super::fold_files::{fold_directory, model_path, read_config};
-use super::{ClassificationConfig, ClassificationData};
+use super::{ClassificationData, fold_directory};
 use crate::TrainError;
+use crate::config::RunConfig;
 use crate::evaluation::{DIAMETER_BUDGET, EvalOptions, EvalReport, ModelPredictor, SampleRecord, predict_and_judge};
+use crate::run::RunDirectory;
 
 /// Judges every fold's model of a run directory, as it is after its last epoch, on the graphs that it has not been trained on.
 ///
@@ -22,15 +23,12 @@ use crate::evaluation::{DIAMETER_BUDGET, EvalOptions, EvalReport, ModelPredictor
 /// # Errors
 /// [`TrainError::Store`] if a fold's model is missing; what is wrong with configuration or data.
 pub fn evaluate_run(run: &Path, data: Option<&Path>, device: &Device) -> Result<(EvalReport, Summary), TrainError> {
-    let mut config = read_config(run)?;
-    if let Some(data) = data {
-        data.clone_into(&mut config.spec_mut().data);
-    }
+    let config = RunDirectory::config_of(run)?.with_data(data);
     let start = Instant::now();
     let data = ClassificationData::read(&config)?;
     let (mut records, mut accuracies) = (Vec::new(), Vec::new());
     for fold in 0..data.folds().len() {
-        let (model, _) = store::load(model_path(&fold_directory(run, fold)), device)?;
+        let (model, _) = store::load(RunDirectory::best_model_in(&fold_directory(run, fold)), device)?;
         let judged = judged(&model, &data.test_samples(fold), data.folds().test(fold), device)?;
         let right: f64 = judged.iter().filter_map(|record| record.score.accuracy).sum();
         accuracies.push(right / judged.len().max(1) as f64);
@@ -53,11 +51,10 @@ pub fn evaluate_classifier(
     data: Option<&Path>,
     device: &Device,
 ) -> Result<Option<EvalReport>, TrainError> {
-    let config = card.training.get("config").cloned().and_then(|config| serde_json::from_value(config).ok());
-    let Some(mut config): Option<ClassificationConfig> = config else { return Ok(None) };
-    if let Some(data) = data {
-        data.clone_into(&mut config.spec_mut().data);
-    }
+    let Some(config) = RunConfig::of_card(card).filter(|config| config.cross_validation().is_ok()) else {
+        return Ok(None);
+    };
+    let config = config.with_data(data);
     let start = Instant::now();
     let data = ClassificationData::read(&config)?;
     let fold = card.training.get("fold").and_then(serde_json::Value::as_u64).map(|fold| fold as usize);
@@ -86,14 +83,9 @@ fn judged(
     Ok(records)
 }
 
-fn report(
-    config: &ClassificationConfig,
-    data: &ClassificationData,
-    records: Vec<SampleRecord>,
-    start: Instant,
-) -> EvalReport {
-    let spec = TaskSpec::GraphClassification(config.spec().clone());
+fn report(config: &RunConfig, data: &ClassificationData, records: Vec<SampleRecord>, start: Instant) -> EvalReport {
+    let seed = config.cross_validation().map_or(0, |settings| settings.fold_seed);
     let measure = |record: &SampleRecord| hop_diameter(&data.samples()[record.index as usize].graph, DIAMETER_BUDGET);
     let diameters: Vec<HopDiameter> = records.iter().map(measure).collect();
-    EvalReport::new(&spec, None, config.fold_seed, records, &diameters, start.elapsed().as_secs_f64())
+    EvalReport::new(&config.task, None, seed, records, &diameters, start.elapsed().as_secs_f64())
 }

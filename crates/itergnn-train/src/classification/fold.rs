@@ -1,174 +1,164 @@
-//! Training on one fold.
+//! The steps and epochs of one fold.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use itergnn_graph::{Graph, GraphBatch, rng};
-use itergnn_nn::GnnConfig;
-use itergnn_nn::store::ModelCard;
-use itergnn_tasks::{Sample, Score, Task};
+use itergnn_nn::GnnModel;
+use itergnn_tasks::{Sample, Score};
 use rand::{Rng, RngExt};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
-use super::fold_files::FoldFiles;
 use super::learner::ClassifierLearner;
-use super::{ClassificationConfig, ClassificationData, EpochOfFold, FoldCurve};
+use super::{ClassificationData, CrossValidationConfig, EpochOfFold, FoldCurve};
 use crate::TrainError;
+use crate::config::{OptimiserConfig, ResolvedRun};
 use crate::data::HostBatch;
-use crate::run::{Checkpoint, LogLengths, Progress};
+use crate::records::Record;
+use crate::run::{Best, EpochTotals, MethodState, Progress};
+use crate::session::{Advance, Clock, Facts, Method};
 
-/// The state of a fold is saved at most this often, besides at its end.
-const SAVE_EVERY: Duration = Duration::from_secs(20);
-
-/// A fold in training.
-pub(super) struct FoldRun<'a> {
-    config: &'a ClassificationConfig,
-    data: &'a ClassificationData,
+/// Learning from all folds but one, and testing on that one.
+pub(super) struct FoldMethod {
+    seed: u64,
     fold: usize,
-    model: &'a GnnConfig,
+    settings: CrossValidationConfig,
+    optimiser: OptimiserConfig,
+    data: Arc<ClassificationData>,
     learner: ClassifierLearner,
     train: Vec<u32>,
     test: TestSet,
-    files: FoldFiles,
-    epochs: Vec<EpochOfFold>,
-    seconds_before: f64,
-    start: Instant,
+    place: Place,
 }
 
-impl<'a> FoldRun<'a> {
-    /// Begins the fold, or goes on with what its directory holds.
-    pub(super) fn open(
-        config: &'a ClassificationConfig,
-        data: &'a ClassificationData,
-        model: &'a GnnConfig,
-        fold: usize,
-        run: &Path,
-    ) -> Result<Self, TrainError> {
-        let learner = ClassifierLearner::new(model, config.optimiser(), config.seed_of_fold(fold))?;
-        let (files, found) = FoldFiles::open(run, fold)?;
-        let mut run = Self {
-            config,
-            data,
+/// Where a fold is.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Place {
+    /// The epochs that are done.
+    epochs: Vec<EpochOfFold>,
+    /// Sums over the steps of the epoch in progress.
+    totals: EpochTotals,
+}
+
+impl FoldMethod {
+    pub(super) fn new(run: &ResolvedRun, data: &Arc<ClassificationData>) -> Result<Self, TrainError> {
+        let config = &run.config;
+        let settings = config.cross_validation()?.clone();
+        let fold = settings.fold.unwrap_or(0);
+        Ok(Self {
+            seed: config.seed,
             fold,
-            model,
-            learner,
+            settings,
+            optimiser: config.optimiser.clone(),
+            learner: ClassifierLearner::new(&run.model, &config.optimiser, config.seed)?,
             train: data.folds().train(fold),
             test: TestSet::new(data.test_samples(fold))?,
-            files,
-            epochs: Vec::new(),
-            seconds_before: 0.0,
-            start: Instant::now(),
-        };
-        if let Some((checkpoint, epochs)) = found {
-            let damaged =
-                |why: String| TrainError::Checkpoint { path: super::fold_directory(Path::new(""), fold), why };
-            run.learner.restore(&checkpoint.learner).map_err(damaged)?;
-            run.seconds_before = checkpoint.progress.seconds;
-            run.epochs = epochs;
-        }
-        Ok(run)
-    }
-
-    /// Trains to the last epoch, or until `stop` says so after one; `observe` is told of every epoch.
-    pub(super) fn train(&mut self, stop: impl Fn() -> bool, observe: impl Fn(&EpochOfFold)) -> Result<(), TrainError> {
-        let mut saved = Instant::now();
-        while !self.is_finished() && !stop() {
-            let epoch = self.epoch()?;
-            self.files.log(&epoch)?;
-            self.epochs.push(epoch);
-            observe(&epoch);
-            if saved.elapsed() >= SAVE_EVERY && !self.is_finished() {
-                self.save()?;
-                saved = Instant::now();
-            }
-        }
-        if self.is_finished() && self.files.has_model() {
-            return Ok(());
-        }
-        self.save()?;
-        if self.is_finished() {
-            self.files.save_model(&self.learner.model(), &self.card())?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn is_finished(&self) -> bool {
-        self.epochs.len() as u64 >= self.config.epochs
+            data: Arc::clone(data),
+            place: Place::default(),
+        })
     }
 
     pub(super) fn curve(&self) -> FoldCurve {
+        let epochs = &self.place.epochs;
         FoldCurve {
             fold: self.fold,
             train_graphs: self.train.len(),
             test_graphs: self.test.samples.len(),
-            accuracy: self.epochs.iter().map(|epoch| epoch.test_accuracy).collect(),
-            train_loss: self.epochs.iter().map(|epoch| epoch.train_loss).collect(),
-            iterations: self.epochs.iter().map(|epoch| epoch.iterations).collect(),
-            seconds: self.epochs.last().map_or(0.0, |epoch| epoch.seconds),
+            accuracy: epochs.iter().map(|epoch| epoch.test_accuracy).collect(),
+            train_loss: epochs.iter().map(|epoch| epoch.train_loss).collect(),
+            iterations: epochs.iter().map(|epoch| epoch.iterations).collect(),
+            seconds: epochs.last().map_or(0.0, |epoch| epoch.seconds),
         }
     }
 
-    fn epoch(&mut self) -> Result<EpochOfFold, TrainError> {
-        let epoch = self.epochs.len() as u64 + 1;
-        let learning_rate = self.config.rate(epoch);
-        let (mut loss, mut iterations) = (0.0, 0.0);
-        let steps = self.config.steps_an_epoch;
-        for step in (epoch - 1) * steps..epoch * steps {
-            // A stream a step, so that a resumed fold needs no state of a generator.
-            let mut generator = rng::sample(self.config.seed_of_fold(self.fold), step);
-            let batch = self.data.batch(&draw(&mut self.train.clone(), self.config.batch_size, &mut generator))?;
-            let report = self.learner.step(&batch.graphs, &classes(&batch), learning_rate, generator.next_u64())?;
-            if let Some((what, value)) = report.fault() {
-                return Err(TrainError::NotFinite { what, value, step: step + 1, epoch });
-            }
-            loss += report.loss / steps as f64;
-            iterations += report.iterations / steps as f64;
+    fn is_over(&self) -> bool {
+        self.place.epochs.len() as u64 >= self.settings.epochs
+    }
+
+    fn rate(&self, step: u64) -> f64 {
+        self.optimiser.learning_rate * self.optimiser.schedule.factor(step, self.settings.steps())
+    }
+
+    fn step(&mut self, progress: &mut Progress) -> Result<(), TrainError> {
+        // A stream per step, so that a resumed fold needs no state of a generator.
+        let mut generator = rng::sample(self.seed, progress.step);
+        let batch = self.data.batch(&draw(&mut self.train.clone(), self.settings.batch_size, &mut generator))?;
+        let rate = self.rate(progress.step);
+        let report = self.learner.step(&batch.graphs, &classes(&batch), rate, generator.next_u64())?;
+        if let Some((what, value)) = report.fault() {
+            let epoch = self.place.epochs.len() as u64 + 1;
+            return Err(TrainError::NotFinite { what, value, step: progress.step + 1, epoch });
         }
-        Ok(EpochOfFold {
+        progress.step += 1;
+        self.place.totals.add(&report);
+        Ok(())
+    }
+}
+
+impl Method for FoldMethod {
+    fn plan(&self) -> (u64, u64) {
+        (self.settings.epochs, self.settings.steps())
+    }
+
+    fn advance(&mut self, progress: &mut Progress, clock: &mut Clock) -> Result<Advance, TrainError> {
+        self.step(progress)?;
+        if !progress.step.is_multiple_of(self.settings.steps_per_epoch) {
+            return Ok(Advance::default());
+        }
+        let mean = std::mem::take(&mut self.place.totals).mean();
+        let epoch = EpochOfFold {
             fold: self.fold,
-            epoch,
-            train_loss: loss,
+            epoch: self.place.epochs.len() as u64 + 1,
+            train_loss: mean.loss,
             test_accuracy: self.test.accuracy(&self.learner)?,
-            iterations,
-            learning_rate,
-            seconds: self.seconds(),
-        })
-    }
-
-    fn seconds(&self) -> f64 {
-        self.seconds_before + self.start.elapsed().as_secs_f64()
-    }
-
-    fn save(&self) -> Result<(), TrainError> {
-        let epoch = self.epochs.len() as u64;
-        let progress = Progress {
-            step: epoch * self.config.steps_an_epoch,
-            epoch,
-            seconds: self.seconds(),
-            finished: self.is_finished(),
-            ..Progress::default()
+            iterations: mean.iterations,
+            learning_rate: self.rate(progress.step - 1),
+            seconds: clock.seconds(),
         };
-        self.files.save(&Checkpoint {
-            model: self.model.clone(),
-            learner: self.learner.state(),
-            best_weights: Default::default(),
-            progress,
-            logs: LogLengths::default(),
-        })
+        self.place.epochs.push(epoch);
+        progress.finished = self.is_over();
+        if progress.finished {
+            // The model is that of the last epoch, which no test sample chose.
+            progress.best = Some(Best { epoch: epoch.epoch, step: progress.step, value: epoch.test_accuracy });
+        }
+        Ok(Advance { is_best: progress.finished, records: vec![Record::Fold(epoch)] })
     }
 
-    fn card(&self) -> ModelCard {
-        ModelCard {
-            name: self.config.model.name.clone(),
-            task: Task::GraphClassification.name().to_owned(),
-            seed: self.config.seed_of_fold(self.fold),
-            training: serde_json::json!({
-                "config": self.config,
-                "fold": self.fold,
-                "epoch": self.epochs.len(),
-                "test_accuracy": self.epochs.last().map(|epoch| epoch.test_accuracy),
-                "itergnn": env!("CARGO_PKG_VERSION"),
-            }),
+    fn model(&self) -> GnnModel {
+        self.learner.model()
+    }
+
+    fn state(&self) -> MethodState {
+        let place = match serde_json::to_value(&self.place) {
+            Ok(Value::Object(place)) => place,
+            _ => Default::default(),
+        };
+        MethodState { learner: self.learner.state(), place, ..MethodState::default() }
+    }
+
+    fn restore(&mut self, state: MethodState, progress: &mut Progress) -> Result<(), String> {
+        self.learner.restore(&state.learner)?;
+        self.place = serde_json::from_value(Value::Object(state.place)).map_err(|error| error.to_string())?;
+        let done = self.place.epochs.len() as u64;
+        if done > self.settings.epochs {
+            return Err(format!("{done} epochs are done, more than the {} asked for", self.settings.epochs));
         }
+        progress.finished = self.is_over();
+        Ok(())
+    }
+
+    fn measure(&self) -> &'static str {
+        "accuracy"
+    }
+
+    fn facts(&self) -> Facts {
+        let last = self.place.epochs.last();
+        let card = json!({
+            "fold": self.fold,
+            "epoch": self.place.epochs.len(),
+            "test_accuracy": last.map(|epoch| epoch.test_accuracy),
+        });
+        Facts { card: card.as_object().cloned().unwrap_or_default(), ..Facts::default() }
     }
 }
 

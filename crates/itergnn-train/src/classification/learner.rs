@@ -8,23 +8,22 @@ use itergnn_nn::{GnnConfig, GnnModel, HostClassifier, InitRng};
 
 use crate::TrainError;
 use crate::config::OptimiserConfig;
-use crate::learning::{LearnerState, Moments, StepReport};
+use crate::learning::{LearnerState, Moments, Optimiser, StepReport};
 
-/// A [`HostClassifier`] with Adam.
+/// A [`HostClassifier`] with its optimiser.
 pub(super) struct ClassifierLearner {
     classifier: HostClassifier,
-    optimiser: OptimiserConfig,
-    first: Vec<f32>,
-    second: Vec<f32>,
-    time: usize,
+    optimiser: Optimiser,
 }
+
+/// The optimiser sees all parameters as one.
+const ALL: &str = "parameters";
 
 impl ClassifierLearner {
     /// A model with initial weights drawn from `seed`.
-    pub(super) fn new(model: &GnnConfig, optimiser: OptimiserConfig, seed: u64) -> Result<Self, TrainError> {
+    pub(super) fn new(model: &GnnConfig, optimiser: &OptimiserConfig, seed: u64) -> Result<Self, TrainError> {
         let classifier = HostClassifier::new(&model.init(&Device::flex(), &mut InitRng::new(seed))?)?;
-        let count = classifier.parameters().len();
-        Ok(Self { classifier, optimiser, first: vec![0.0; count], second: vec![0.0; count], time: 0 })
+        Ok(Self { classifier, optimiser: Optimiser::new(optimiser) })
     }
 
     /// Takes one step, unless loss or gradient are no finite numbers: then the report says so and the model stays as it was.
@@ -47,29 +46,10 @@ impl ClassifierLearner {
             graphs: batch.len(),
         };
         if report.fault().is_none() {
-            self.update(&step.gradient, rate);
+            let parameters = self.classifier.parameters_mut();
+            self.optimiser.update(ALL, rate, parameters, &step.gradient, report.gradient_norm);
         }
         Ok(report)
-    }
-
-    /// Adam: `w <- w - rate m^ / (sqrt(v^) + epsilon)`.
-    fn update(&mut self, gradient: &[f32], rate: f64) {
-        self.time += 1;
-        let (beta_1, beta_2) = (self.optimiser.beta_1, self.optimiser.beta_2);
-        let correction = |beta: f64| 1.0 - beta.powi(self.time.min(1 << 30) as i32);
-        // Both corrections and the rate as factors, so that the loop is a few operations a weight.
-        let pace = (rate / correction(beta_1)) as f32;
-        let root = (1.0 / correction(beta_2)) as f32;
-        let epsilon = self.optimiser.epsilon as f32;
-        let (beta_1, beta_2) = (beta_1 as f32, beta_2 as f32);
-        let moments = self.first.iter_mut().zip(&mut self.second);
-        for ((weight, (first, second)), &gradient) in
-            self.classifier.parameters_mut().iter_mut().zip(moments).zip(gradient)
-        {
-            *first = beta_1 * *first + (1.0 - beta_1) * gradient;
-            *second = beta_2 * *second + (1.0 - beta_2) * gradient * gradient;
-            *weight -= pace * *first / ((*second * root).sqrt() + epsilon);
-        }
     }
 
     /// Class scores of every graph.
@@ -84,21 +64,33 @@ impl ClassifierLearner {
 
     /// Everything learned so far.
     pub(super) fn state(&self) -> LearnerState {
-        let (first, second) =
-            (self.classifier.named_like_parameters(&self.first), self.classifier.named_like_parameters(&self.second));
-        let moments = first.into_iter().zip(second).map(|((name, first), (_, second))| {
-            (name, Moments { time: self.time, first: first.values, second: second.values })
-        });
-        LearnerState { weights: self.classifier.named(), moments: moments.collect() }
+        let mut moments = BTreeMap::new();
+        if let Some(all) = self.optimiser.moments().get(ALL) {
+            let named = |values: &[f64]| {
+                let values: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+                self.classifier.named_like_parameters(&values)
+            };
+            for ((name, first), (_, second)) in named(&all.first).into_iter().zip(named(&all.second)) {
+                moments.insert(name, Moments { time: all.time, first: first.values, second: second.values });
+            }
+        }
+        LearnerState { weights: self.classifier.named(), moments }
     }
 
     /// Takes over another learner's state.
     pub(super) fn restore(&mut self, state: &LearnerState) -> Result<(), String> {
         self.classifier.load(&state.weights).map_err(|error| error.to_string())?;
-        let moments: &BTreeMap<String, Moments> = &state.moments;
-        self.first = self.classifier.in_order(|name| moments.get(name).map(|moments| &moments.first[..]));
-        self.second = self.classifier.in_order(|name| moments.get(name).map(|moments| &moments.second[..]));
-        self.time = moments.values().map(|moments| moments.time).max().unwrap_or(0);
+        let moments = &state.moments;
+        let all = |part: fn(&Moments) -> &[f64]| {
+            let flat = self.classifier.in_order(|name| moments.get(name).map(part));
+            flat.into_iter().map(f64::from).collect()
+        };
+        let all = Moments {
+            time: moments.values().map(|moments| moments.time).max().unwrap_or(0),
+            first: all(|moments| &moments.first),
+            second: all(|moments| &moments.second),
+        };
+        self.optimiser = self.optimiser.clone().with_moments(&BTreeMap::from([(ALL.to_owned(), all)]));
         Ok(())
     }
 }
@@ -106,7 +98,7 @@ impl ClassifierLearner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{LossKind, ModelConfig, TrainConfig};
+    use crate::config::{LossKind, ModelConfig, RunConfig};
     use crate::data::SampleSource;
     use crate::learning::Learner;
     use itergnn_tasks::{Split, Task, TaskSpec};
@@ -123,11 +115,11 @@ mod tests {
         // An epsilon above the gradients that are pure rounding (those of biases before a normalisation), so that both learners agree to do next to nothing there.
         let optimiser = OptimiserConfig { epsilon: 1e-3, ..OptimiserConfig::default() };
         for name in ["gin", "iter-gin"] {
-            let mut config = TrainConfig::new(task.clone(), ModelConfig::preset(name));
+            let mut config = RunConfig::new(task.clone(), ModelConfig::preset(name));
             config.model.hidden_width = Some(8);
-            let model = config.model_config().unwrap();
+            let model = config.resolve().unwrap().model;
             let mut tensors = Learner::new(&model, LossKind::CrossEntropy, &optimiser, 3, &Device::flex()).unwrap();
-            let mut host = ClassifierLearner::new(&model, optimiser.clone(), 3).unwrap();
+            let mut host = ClassifierLearner::new(&model, &optimiser, 3).unwrap();
             assert_eq!(host.state().weights, tensors.state().weights, "{name}");
             // Forty normalised steps of Iter-GIN enlarge rounding so much that Adam may take the smallest gradients either way; in double precision they agree with
             // PyTorch (`itergnn-kernels/tests/classifier_golden.rs`). So only the loss of its first step is compared.
@@ -147,7 +139,7 @@ mod tests {
                 }
             }
             assert!(ours.moments.keys().eq(theirs.moments.keys()), "{name}");
-            let mut restored = ClassifierLearner::new(&model, optimiser.clone(), 4).unwrap();
+            let mut restored = ClassifierLearner::new(&model, &optimiser, 4).unwrap();
             restored.restore(&ours).unwrap();
             host.step(&batch.graphs, &classes, 1e-3, 9).unwrap();
             restored.step(&batch.graphs, &classes, 1e-3, 9).unwrap();

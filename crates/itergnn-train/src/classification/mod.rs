@@ -5,26 +5,23 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `config.toml` | the resolved [`ClassificationConfig`] |
-//! | `fold-K/metrics.jsonl` | an [`EpochOfFold`] a line |
-//! | `fold-K/last.ckpt` | the state to resume from |
-//! | `fold-K/model.safetensors` | the model after the last epoch, which no test sample chose |
+//! | `config.toml` | the [`RunConfig`](crate::RunConfig) of all folds |
+//! | `fold-K/` | a [run directory](crate::run): its model is the one after the last epoch, which no test sample chose |
 //! | `result.json` | a [`ClassificationResult`], written when all folds are done |
-//!
-//! Every file but the logs is written atomically.
 
 mod config;
 mod cross_validation;
 mod data;
 mod evaluation;
 mod fold;
-mod fold_files;
+mod folder;
 mod learner;
+mod old_fold;
 mod result;
 
-pub use config::{ClassificationConfig, ClassificationTask, ClassifierConfig, FoldChoice};
-pub use cross_validation::{ClassificationOptions, cross_validate};
+pub use config::{CrossValidationConfig, FoldChoice};
+pub use cross_validation::cross_validate;
 pub use data::ClassificationData;
 pub use evaluation::{evaluate_classifier, evaluate_run};
-pub use fold_files::{fold_directory, is_classification_run};
+pub use folder::{fold_directory, is_classification_run};
 pub use result::{ClassificationResult, EpochOfFold, FoldCurve};

@@ -3,8 +3,8 @@
 use itergnn_tasks::{Summary, graph_classification::CrossValidation};
 use serde::{Deserialize, Serialize};
 
-use super::{ClassificationConfig, ClassificationData};
-use crate::TrainError;
+use super::ClassificationData;
+use crate::{RunConfig, TrainError};
 
 /// An epoch of a fold: a line of `fold-K/metrics.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -23,6 +23,16 @@ pub struct EpochOfFold {
     pub learning_rate: f64,
     /// Seconds of training so far, over all starts.
     pub seconds: f64,
+}
+
+impl EpochOfFold {
+    pub(crate) fn scalars(&self) -> [(&'static str, f64); 3] {
+        [
+            ("epoch/train_loss", self.train_loss),
+            ("test/accuracy", self.test_accuracy),
+            ("train/learning_rate", self.learning_rate),
+        ]
+    }
 }
 
 /// The test accuracy of a fold after every epoch.
@@ -70,7 +80,7 @@ pub struct ClassificationResult {
     /// Seconds of training of all folds together, one thread each.
     pub seconds: f64,
     /// The configuration.
-    pub config: ClassificationConfig,
+    pub config: RunConfig,
     /// The version that made it.
     pub itergnn: String,
 }
@@ -81,7 +91,7 @@ impl ClassificationResult {
     /// # Errors
     /// [`TrainError::Task`] if there is no fold or their numbers of epochs differ.
     pub fn new(
-        config: &ClassificationConfig,
+        config: &RunConfig,
         data: &ClassificationData,
         parameters: usize,
         folds: Vec<FoldCurve>,
@@ -90,7 +100,7 @@ impl ClassificationResult {
         let chosen = CrossValidation::of(&curves)?;
         let last: Vec<Vec<f64>> = curves.iter().map(|curve| curve.last().copied().into_iter().collect()).collect();
         Ok(Self {
-            dataset: config.spec().dataset.to_string(),
+            dataset: config.set()?.dataset.to_string(),
             model: config.model.name.clone(),
             graphs: data.samples().len(),
             never_tested: data.never_tested(),

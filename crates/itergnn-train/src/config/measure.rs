@@ -5,6 +5,7 @@ use std::{fmt, str::FromStr};
 use itergnn_tasks::{Scores, Task};
 use serde::{Deserialize, Serialize};
 
+use super::run_config::at_least_one;
 use crate::TrainError;
 
 /// A measure of validation data.
@@ -108,6 +109,13 @@ pub struct SelectionConfig {
 impl Default for SelectionConfig {
     fn default() -> Self {
         Self { measure: None, cap: Cap::default(), lifted_cap: 100, held_out_from: None, patience: None }
+    }
+}
+
+impl SelectionConfig {
+    pub(super) fn validate(&self) -> Result<(), TrainError> {
+        at_least_one("selection.lifted_cap", self.lifted_cap as u64)?;
+        at_least_one("selection.patience", self.patience.unwrap_or(1))
     }
 }
 

@@ -11,6 +11,7 @@ use crate::TrainError;
 /// (k + 1) / w                                              while k < w
 /// 1                                                        constant
 /// f + (1 - f) (1 + cos(pi (k - w) / (n - w))) / 2          cosine, f = final_factor
+/// 2^-floor(k / e)                                          halving every e steps, which has no warm-up
 /// ```
 ///
 /// # Example
@@ -38,6 +39,11 @@ pub enum Schedule {
         #[serde(default)]
         final_factor: f64,
     },
+    /// Half the rate after every so many steps, as in the GIN paper.
+    Halving {
+        /// Steps between two halvings.
+        every_steps: u64,
+    },
 }
 
 impl Default for Schedule {
@@ -49,13 +55,14 @@ impl Default for Schedule {
 impl Schedule {
     /// The factor of step `step`, counted from 0, out of `steps`.
     pub fn factor(&self, step: u64, steps: u64) -> f64 {
-        let (Self::Constant { warm_up_steps } | Self::Cosine { warm_up_steps, .. }) = *self;
-        if step < warm_up_steps {
-            return (step + 1) as f64 / warm_up_steps as f64;
-        }
+        let warm_up = |steps: u64| (step < steps).then(|| (step + 1) as f64 / steps as f64);
         match *self {
-            Self::Constant { .. } => 1.0,
-            Self::Cosine { final_factor, .. } => {
+            Self::Constant { warm_up_steps } => warm_up(warm_up_steps).unwrap_or(1.0),
+            Self::Halving { every_steps } => 0.5_f64.powi((step / every_steps.max(1)).min(1_000) as i32),
+            Self::Cosine { warm_up_steps, final_factor } => {
+                if let Some(factor) = warm_up(warm_up_steps) {
+                    return factor;
+                }
                 let part = (step - warm_up_steps) as f64 / steps.saturating_sub(warm_up_steps).max(1) as f64;
                 let wave = 0.5 * (1.0 + (std::f64::consts::PI * part.min(1.0)).cos());
                 final_factor + (1.0 - final_factor) * wave
@@ -67,6 +74,9 @@ impl Schedule {
         match *self {
             Self::Cosine { final_factor, .. } if !(0.0..=1.0).contains(&final_factor) => {
                 Err(TrainError::config("optimiser.schedule.final_factor", format!("{final_factor} is not in [0, 1]")))
+            }
+            Self::Halving { every_steps: 0 } => {
+                Err(TrainError::config("optimiser.schedule.every_steps", "must be at least 1"))
             }
             _ => Ok(()),
         }
@@ -93,6 +103,14 @@ mod tests {
         assert_eq!(Schedule::default().factor(0, 10), 1.0);
         assert_eq!(Schedule::Constant { warm_up_steps: 2 }.factor(0, 10), 0.5);
         assert_eq!(Schedule::Constant { warm_up_steps: 2 }.factor(9, 10), 1.0);
+    }
+
+    #[test]
+    fn the_rate_is_halved() {
+        let schedule = Schedule::Halving { every_steps: 2_500 };
+        let factors = [0, 2_499, 2_500, 5_000, 17_499].map(|step| schedule.factor(step, 17_500));
+        assert_eq!(factors, [1.0, 1.0, 0.5, 0.25, 1.0 / 64.0]);
+        assert!(Schedule::Halving { every_steps: 0 }.validate().is_err());
     }
 
     #[test]

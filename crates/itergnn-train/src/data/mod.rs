@@ -5,7 +5,7 @@ mod host_batch;
 mod order;
 mod sample_source;
 
-pub use feed::with_batches;
+pub use feed::Batches;
 pub use host_batch::HostBatch;
 pub use order::epoch_order;
 pub use sample_source::SampleSource;

@@ -21,12 +21,13 @@ use crate::data::HostBatch;
 /// ```
 /// use burn::tensor::Device;
 /// use itergnn_tasks::{Split, Task, TaskSpec};
-/// use itergnn_train::{ModelConfig, TaskShape, TrainConfig, data::SampleSource, learning::Learner};
+/// use itergnn_train::{LossKind, ModelConfig, RunConfig, data::SampleSource, learning::Learner};
 ///
 /// let task = TaskSpec::paper(Task::ShortestPath);
-/// let mut config = TrainConfig::new(task.clone(), ModelConfig::preset("iter-homo-path"));
+/// let mut config = RunConfig::new(task.clone(), ModelConfig::preset("iter-homo-path"));
 /// config.model.hidden_width = Some(4);
-/// let mut learner = Learner::new(&config.model_config()?, config.loss_kind(), &config.optimiser, 7, &Device::flex())?;
+/// let model = config.resolve()?.model;
+/// let mut learner = Learner::new(&model, LossKind::Mse, &config.optimiser, 7, &Device::flex())?;
 /// let samples = SampleSource::new(&task, Split::Train.seed(7), 2)?;
 /// let report = learner.step(&samples.batch(&[0, 1])?, 1e-3, 0)?;
 /// assert!(report.loss > 0.0 && report.gradient_norm > 0.0);
@@ -41,7 +42,7 @@ pub struct Learner {
 }
 
 /// Everything a learner has learned, on the host.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct LearnerState {
     /// The weights by name.
     pub weights: BTreeMap<String, NamedTensor>,
@@ -223,16 +224,16 @@ pub(crate) fn check_names(expected: &BTreeMap<String, NamedTensor>, state: &Lear
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::{ModelConfig, TrainConfig};
+    use crate::config::{ModelConfig, RunConfig};
     use crate::data::SampleSource;
     use itergnn_tasks::{Split, Task, TaskSpec};
 
     fn learner(name: &str) -> (Learner, HostBatch) {
         let task = TaskSpec::paper(Task::RegularGraphs);
-        let mut config = TrainConfig::new(task.clone(), ModelConfig::preset(name));
+        let mut config = RunConfig::new(task.clone(), ModelConfig::preset(name));
         config.model.hidden_width = Some(4);
-        let model = config.model_config().unwrap();
-        let learner = Learner::new(&model, config.loss_kind(), &config.optimiser, 1, &Device::flex()).unwrap();
+        let model = config.resolve().unwrap().model;
+        let learner = Learner::new(&model, LossKind::CrossEntropy, &config.optimiser, 1, &Device::flex()).unwrap();
         let samples = SampleSource::new(&task, Split::Train.seed(1), 6).unwrap();
         (learner, samples.batch(&[0, 1, 2, 3, 4, 5]).unwrap())
     }

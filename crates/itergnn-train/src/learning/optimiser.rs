@@ -34,13 +34,7 @@ pub struct Moments {
 impl Optimiser {
     /// An optimiser that has seen nothing.
     pub fn new(config: &OptimiserConfig) -> Self {
-        let adam = Adam {
-            beta_1: config.beta_1 as f32,
-            beta_2: config.beta_2 as f32,
-            epsilon: config.epsilon as f32,
-            weight_decay: config.weight_decay as f32,
-        };
-        Self { adam, clip_norm: config.clip_norm, states: BTreeMap::new() }
+        Self { adam: Adam::new(config), clip_norm: config.clip_norm, states: BTreeMap::new() }
     }
 
     /// The Euclidean norm of the gradient of all parameters together.
@@ -50,11 +44,23 @@ impl Optimiser {
         visitor.total.sqrt()
     }
 
+    /// What a gradient of that norm is multiplied with.
+    fn factor(&self, norm: f64) -> Option<f64> {
+        self.clip_norm.filter(|&limit| norm > limit).map(|limit| limit / norm)
+    }
+
     /// The module after one update; `norm` is that of the gradient before clipping.
     pub fn step<M: Module>(&mut self, rate: f64, module: M, gradients: GradientsParams, norm: f64) -> M {
-        let factor = self.clip_norm.filter(|&limit| norm > limit).map(|limit| limit / norm);
+        let factor = self.factor(norm);
         let (adam, states) = (&self.adam, &mut self.states);
         module.map(&mut Update { path: Vec::new(), adam, states, gradients, rate, factor })
+    }
+
+    /// One update of a parameter that is not in a module, by its name; `norm` is that of the whole gradient.
+    pub(crate) fn update(&mut self, name: &str, rate: f64, values: &mut [f32], gradient: &[f32], norm: f64) {
+        let factor = self.factor(norm).map_or(1.0, |factor| factor as f32);
+        let state = self.states.entry(name.to_owned()).or_default();
+        self.adam.update(rate as f32, values, gradient, factor, state);
     }
 
     /// What is remembered, by the name of the parameter.
@@ -97,6 +103,15 @@ struct Adam {
 }
 
 impl Adam {
+    fn new(config: &OptimiserConfig) -> Self {
+        Self {
+            beta_1: config.beta_1 as f32,
+            beta_2: config.beta_2 as f32,
+            epsilon: config.epsilon as f32,
+            weight_decay: config.weight_decay as f32,
+        }
+    }
+
     /// Updates the values of one parameter; the gradient is multiplied by `factor` first.
     fn update(&self, rate: f32, values: &mut [f32], gradient: &[f32], factor: f32, state: &mut State) {
         state.time += 1;

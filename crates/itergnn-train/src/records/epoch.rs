@@ -35,7 +35,6 @@ impl Validation {
 
 /// What an epoch came to, as a line of `metrics.jsonl` and for an observer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename = "epoch")]
 pub struct EpochRecord {
     /// The epoch, counted from 1.
     pub epoch: u64,

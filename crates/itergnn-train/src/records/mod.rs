@@ -2,8 +2,10 @@
 
 mod epoch;
 mod observer;
+mod record;
 mod step;
 
 pub use epoch::{EpochRecord, Validation};
 pub use observer::{Observer, Plan, Silent};
+pub use record::Record;
 pub use step::StepRecord;

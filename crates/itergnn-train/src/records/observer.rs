@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{EpochRecord, StepRecord};
+use crate::classification::EpochOfFold;
 use crate::rl::PlayRecord;
 
 /// What a run is going to do.
@@ -36,6 +37,11 @@ pub trait Observer {
 
     /// An epoch ended and was validated.
     fn epoch(&mut self, record: &EpochRecord) {
+        let _ = record;
+    }
+
+    /// An epoch of a fold ended and was tested.
+    fn fold(&mut self, record: &EpochOfFold) {
         let _ = record;
     }
 

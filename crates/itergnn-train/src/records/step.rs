@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numbers that are not finite are `null` in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename = "step")]
 pub struct StepRecord {
     /// The step, counted from 1.
     pub step: u64,

@@ -10,7 +10,7 @@ use strum::VariantArray;
 
 use super::{Budget, Cell, Column, Evaluation, Experiment, Quantity, Row, Table};
 use super::{ablation, lobsters, regular, summary};
-use crate::{ModelConfig, TrainConfig, TrainError};
+use crate::{DataConfig, MethodConfig, ModelConfig, RunConfig, SupervisedConfig, TrainError};
 
 /// Stands for the task-aligned family of each task in a row of its own.
 pub(super) const ALIGNED: &str = "task-aligned";
@@ -197,24 +197,24 @@ fn experiment(
     evaluations: BTreeMap<String, Evaluation>,
 ) -> Experiment {
     let (_, model) = contender.on(problem);
-    let mut config = TrainConfig::new(problem.spec.clone(), model);
-    config.epochs = budget.epochs;
-    config.data.train = budget.samples;
-    config.data.validation = budget.validation;
+    let mut config = RunConfig::new(problem.spec.clone(), model);
+    let (mut epochs, mut train) = (budget.epochs, budget.samples);
     if is_aligned(&config.model.name) {
-        own_recipe(&mut config, budget);
+        (epochs, train) = own_recipe(problem.spec.task(), budget);
     } else {
         // A model that never stops would spend most of the time on validation.
         config.selection.lifted_cap = config.selection.lifted_cap.min(100);
     }
+    let data = DataConfig { train, validation: budget.validation, seed: None };
+    config.method = MethodConfig::Supervised(SupervisedConfig { epochs, data, ..SupervisedConfig::default() });
     Experiment { id: id(problem, contender), config, evaluations }
 }
 
-/// Task-aligned families have a training length of their own: what they learn hardens by a schedule over the whole of it, and it is short.
-fn own_recipe(config: &mut TrainConfig, budget: &Budget) {
-    let epochs = if config.task.task() == Task::RegularGraphs { 1 } else { 3 };
-    config.epochs = budget.own_epochs.min(epochs);
-    config.data.train = budget.own_samples.min(10_000);
+/// Epochs and samples of task-aligned families, which have a training length of their own: what they learn hardens by a
+/// schedule over the whole of it, and it is short.
+fn own_recipe(task: Task, budget: &Budget) -> (u64, u64) {
+    let epochs = if task == Task::RegularGraphs { 1 } else { 3 };
+    (budget.own_epochs.min(epochs), budget.own_samples.min(10_000))
 }
 
 #[cfg(test)]
@@ -226,7 +226,7 @@ mod tests {
         for budget in [Budget::quick(), Budget::full()] {
             for section in catalogue(&budget).unwrap() {
                 for experiment in &section.experiments {
-                    let resolved = experiment.config.resolved();
+                    let resolved = experiment.config.resolve();
                     assert!(resolved.is_ok(), "{}: {:?}", experiment.id, resolved.err());
                 }
             }
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn every_cell_has_its_evaluation_and_shared_experiments_agree() {
         let sections = catalogue(&Budget::quick()).unwrap();
-        let mut configs: BTreeMap<String, TrainConfig> = BTreeMap::new();
+        let mut configs: BTreeMap<String, RunConfig> = BTreeMap::new();
         for section in &sections {
             assert!(section.table.rows.iter().all(|row| row.cells.len() == section.table.columns.len()));
             for experiment in &section.experiments {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itergnn_tasks::{TaskSpec, shortest_path::WalkRule};
 use serde::{Deserialize, Serialize};
 
-use crate::TrainConfig;
+use crate::RunConfig;
 use crate::evaluation::EvalReport;
 
 /// A training, to be repeated for several seeds, and the evaluations of each model.
@@ -14,7 +14,7 @@ pub struct Experiment {
     /// What it is called in files: `task/model`.
     pub id: String,
     /// The training; its seed is replaced.
-    pub config: TrainConfig,
+    pub config: RunConfig,
     /// What every trained model is asked, by name.
     pub evaluations: BTreeMap<String, Evaluation>,
 }
@@ -107,7 +107,7 @@ pub struct ExperimentResult {
     /// The experiment.
     pub id: String,
     /// The training, with its seed and everything filled in.
-    pub config: TrainConfig,
+    pub config: RunConfig,
     /// How the training ended; `None` if it failed.
     pub training: Option<TrainingResult>,
     /// What every evaluation asked.

@@ -20,7 +20,7 @@
 //! let plan = catalogue(&Budget::quick())?;
 //! let lobsters = plan.iter().find(|section| section.table.id == "lobsters").unwrap();
 //! assert_eq!(lobsters.table.rows[0].label, "GCN");
-//! assert!(lobsters.experiments.iter().all(|experiment| experiment.config.resolved().is_ok()));
+//! assert!(lobsters.experiments.iter().all(|experiment| experiment.config.resolve().is_ok()));
 //! # Ok::<(), itergnn_train::TrainError>(())
 //! ```
 

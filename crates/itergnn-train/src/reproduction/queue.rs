@@ -9,8 +9,8 @@ use super::catalogue::is_aligned;
 use super::{Evaluation, Experiment, ExperimentResult, Measured, ResultStore, TrainingResult};
 use crate::evaluation::{EvalOptions, ModelPredictor, evaluate};
 use crate::run::Start;
-use crate::supervised::{Status, TrainOptions, train};
-use crate::{Silent, TrainConfig, TrainError};
+use crate::train::train_resolved;
+use crate::{ResolvedRun, RunConfig, Silent, Status, TrainError, TrainOptions};
 
 /// Name under which the failure of a training stands among those of evaluations.
 const TRAINING: &str = "training";
@@ -46,8 +46,8 @@ impl Job {
         self.experiment.id.rsplit('/').next().unwrap_or_default()
     }
 
-    fn config(&self) -> Result<TrainConfig, TrainError> {
-        TrainConfig { seed: self.seed, ..self.experiment.config.clone() }.resolved()
+    fn resolve(&self) -> Result<ResolvedRun, TrainError> {
+        RunConfig { seed: self.seed, ..self.experiment.config.clone() }.resolve()
     }
 }
 
@@ -122,15 +122,15 @@ fn carry_out(
     runs: &Path,
     options: &TrainOptions,
 ) -> Result<Option<(ExperimentResult, bool)>, TrainError> {
-    let config = job.config()?;
-    let known = store.find(&job.experiment.id, &config);
+    let run = job.resolve()?;
+    let known = store.find(&job.experiment.id, &run.config);
     let missing = ResultStore::missing(&job.experiment, known.as_ref());
     if let Some(known) = known.clone().filter(|_| missing.is_empty()) {
         return Ok(Some((known, true)));
     }
     let folder = run_folder(runs, &job.experiment.id, job.seed);
     let own = TrainOptions { start: Start::ResumeOrNew, ..options.clone() };
-    let outcome = match train(&config, Some(&folder), &own, &mut Silent) {
+    let outcome = match train_resolved(run.clone(), Some(&folder), &own, &mut Silent) {
         Err(TrainError::OtherConfig { .. } | TrainError::Checkpoint { .. }) => {
             // A training of older settings is in the way.
             std::fs::remove_dir_all(&folder).map_err(|source| TrainError::Io {
@@ -138,13 +138,13 @@ fn carry_out(
                 path: folder.clone(),
                 source,
             })?;
-            train(&config, Some(&folder), &own, &mut Silent)
+            train_resolved(run.clone(), Some(&folder), &own, &mut Silent)
         }
         outcome => outcome,
     };
     let mut result = known.unwrap_or_else(|| ExperimentResult {
         id: job.experiment.id.clone(),
-        config,
+        config: run.config,
         training: None,
         evaluations: BTreeMap::new(),
         measured: BTreeMap::new(),

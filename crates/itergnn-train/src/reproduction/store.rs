@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Experiment, ExperimentResult};
 use crate::run::write_atomically;
-use crate::{TrainConfig, TrainError};
+use crate::{RunConfig, TrainError};
 
 /// A folder of results, one file per experiment and seed.
 #[derive(Debug, Clone)]
@@ -33,7 +33,7 @@ impl ResultStore {
     }
 
     /// The result of a training with exactly these settings, if there is one. Files that cannot be read count as not there: they are made again.
-    pub fn find(&self, id: &str, config: &TrainConfig) -> Option<ExperimentResult> {
+    pub fn find(&self, id: &str, config: &RunConfig) -> Option<ExperimentResult> {
         let result = read(&self.path(id, config.seed))?;
         (result.id == id && result.config == *config).then_some(result)
     }

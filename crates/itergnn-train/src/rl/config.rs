@@ -1,68 +1,60 @@
-//! Everything a run that learns by playing depends on.
+//! Settings of double DQN.
 
 use itergnn_nn::controllers::ControllerConfig;
 use itergnn_nn::{GnnConfig, TaskWidths, preset};
-use itergnn_tasks::Task;
 use itergnn_tasks::pacman::{
     Action, COMPASS_EDGE_ATTRIBUTES, COMPASS_NODE_ATTRIBUTES, IMAGE_CHANNELS, NODE_ATTRIBUTES, PacmanConfig,
 };
+use itergnn_tasks::{Task, TaskSpec};
 use serde::{Deserialize, Serialize};
 
 use super::AgentConfig;
-use crate::config::{CheckpointConfig, ModelConfig, OptimiserConfig, TaskShape};
-use crate::run::RunConfig;
-use crate::{Schedule, TrainError};
+use crate::TrainError;
+use crate::config::{ModelConfig, RunConfig, TaskShape, at_least_one};
 
-/// A run of double DQN: the same configuration gives the same weights, bit for bit, on any number of threads.
+/// Learning by playing, with the paper's numbers.
 ///
 /// # Example
 /// ```
-/// use itergnn_train::rl::DqnConfig;
-/// let config = DqnConfig::from_toml("steps = 1000\n[model]\nname = 'iter-path'\n[game]\ndots = 3")?;
-/// assert_eq!((config.game.walls, config.agent.discount, config.optimiser.learning_rate), (8, 0.9, 2e-4));
+/// use itergnn_train::RunConfig;
+/// let config = RunConfig::from_toml("steps = 1000\n[task]\ntask = 'pacman'\n[model]\nname = 'iter-path'")?;
+/// assert_eq!((config.dqn()?.agent.discount, config.optimiser.learning_rate), (0.9, 2e-4));
 /// # Ok::<(), itergnn_train::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub struct DqnConfig {
-    /// Seed of the initial weights, of the games and of every random move.
-    #[serde(default)]
-    pub seed: u64,
     /// Moves in all games together.
-    #[serde(default = "default_steps")]
     pub steps: u64,
     /// Games that are played side by side.
-    #[serde(default = "default_environments")]
     pub environments: usize,
     /// Layers of a stack (GCN, CNN and the like).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub layers: Option<usize>,
     /// Side of the kernels of a CNN, odd.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub kernel: Option<usize>,
-    /// Show graph networks no positions, but the straight ways with their directions (see [`Observation::compass_graph`](itergnn_tasks::pacman::Observation::compass_graph)); not in the paper.
-    #[serde(default)]
+    /// Show graph networks no positions, but the straight ways with their directions (see
+    /// [`Observation::compass_graph`](itergnn_tasks::pacman::Observation::compass_graph)); not in the paper.
     pub compass: bool,
-    /// Moves between records in the log; 0 for none.
-    #[serde(default = "default_log_every")]
-    pub log_every: u64,
-    /// The games.
-    #[serde(default)]
-    pub game: PacmanConfig,
-    /// The value network.
-    pub model: ModelConfig,
     /// Double DQN.
-    #[serde(default)]
     pub agent: AgentConfig,
-    /// Adam; the paper's rate is 0.0002.
-    #[serde(default = "default_optimiser")]
-    pub optimiser: OptimiserConfig,
     /// Choice of the best state.
-    #[serde(default)]
     pub validation: PlayValidation,
-    /// How often the state is saved.
-    #[serde(default)]
-    pub checkpoint: CheckpointConfig,
+}
+
+impl Default for DqnConfig {
+    fn default() -> Self {
+        Self {
+            steps: 200_000,
+            environments: 8,
+            layers: None,
+            kernel: None,
+            compass: false,
+            agent: AgentConfig::default(),
+            validation: PlayValidation::default(),
+        }
+    }
 }
 
 /// How the best state of a run is chosen: by the success in games of the training setting that are not played for learning.
@@ -83,23 +75,6 @@ impl Default for PlayValidation {
     }
 }
 
-fn default_steps() -> u64 {
-    200_000
-}
-
-fn default_environments() -> usize {
-    8
-}
-
-fn default_log_every() -> u64 {
-    2_000
-}
-
-/// The paper's rate with the paper's Adam.
-fn default_optimiser() -> OptimiserConfig {
-    OptimiserConfig { learning_rate: 2e-4, schedule: Schedule::default(), ..OptimiserConfig::default() }
-}
-
 /// Most steps of an iterated block while it learns: the graphs are complete and the longest chains of corners have about that many links.
 const TRAINING_CAP: usize = 8;
 
@@ -107,58 +82,21 @@ const TRAINING_CAP: usize = 8;
 const STACK_LAYERS: usize = 3;
 
 impl DqnConfig {
-    /// A run with the defaults of the paper.
-    pub fn new(model: ModelConfig) -> Self {
-        Self {
-            seed: 0,
-            steps: default_steps(),
-            environments: default_environments(),
-            layers: None,
-            kernel: None,
-            compass: false,
-            log_every: default_log_every(),
-            game: PacmanConfig::default(),
-            model,
-            agent: AgentConfig::default(),
-            optimiser: default_optimiser(),
-            validation: PlayValidation::default(),
-            checkpoint: CheckpointConfig::default(),
-        }
-    }
-
-    /// Reads a configuration file.
-    ///
-    /// # Errors
-    /// [`TrainError::ConfigText`] if the text is not TOML, or has fields that do not exist.
-    pub fn from_toml(text: &str) -> Result<Self, TrainError> {
-        crate::config::read_toml(text)
-    }
-
-    /// Checks everything, before anything is done.
-    ///
-    /// # Errors
-    /// [`TrainError::Config`] names the field that makes no sense; [`TrainError::Model`] and [`TrainError::Task`] say what model and game refuse.
-    pub fn validate(&self) -> Result<(), TrainError> {
-        let counts = [
-            ("steps", self.steps),
-            ("environments", self.environments as u64),
-            ("validation.every_steps", self.validation.every_steps),
-            ("validation.games", self.validation.games),
-            ("checkpoint.every_steps", self.checkpoint.every_steps.unwrap_or(1)),
-        ];
-        if let Some((field, _)) = counts.into_iter().find(|(_, count)| *count == 0) {
-            return Err(TrainError::config(field, "must be at least 1"));
-        }
+    pub(crate) fn validate(&self, task: &TaskSpec) -> Result<(), TrainError> {
+        at_least_one("steps", self.steps)?;
+        at_least_one("environments", self.environments as u64)?;
+        at_least_one("validation.every_steps", self.validation.every_steps)?;
+        at_least_one("validation.games", self.validation.games)?;
         if self.environments > 4_096 {
             return Err(TrainError::config("environments", format!("{} is more than 4096", self.environments)));
         }
-        self.game.check()?;
-        if self.game.dots == 0 {
-            return Err(TrainError::config("game.dots", "without dots there is nothing to learn"));
+        if let TaskSpec::Pacman(game) = task {
+            game.check()?;
+            if game.dots == 0 {
+                return Err(TrainError::config("task.dots", "without dots there is nothing to learn"));
+            }
         }
-        self.agent.validate()?;
-        self.optimiser.validate()?;
-        self.model_config().map(drop)
+        self.agent.validate()
     }
 
     /// Updates of the network in the whole run.
@@ -173,17 +111,16 @@ impl DqnConfig {
 
     /// The whole configuration of the value network.
     ///
-    /// Path layers are `path` unless told otherwise: only a message that sees both of its ends can tell whether the way between them is straight. Iterated
-    /// blocks stop after eight steps while they learn, unless the controller is given.
+    /// Iterated blocks stop after eight steps while they learn, unless the controller is given.
     ///
     /// # Errors
     /// As [`ModelConfig::for_task`].
-    pub fn model_config(&self) -> Result<GnnConfig, TrainError> {
-        if self.model.name == "cnn" {
-            return self.cnn();
+    pub fn model_config(&self, own: &ModelConfig) -> Result<GnnConfig, TrainError> {
+        if own.name == "cnn" {
+            return self.cnn(own);
         }
         if self.kernel.is_some() {
-            return Err(TrainError::config("kernel", format!("`{}` has no kernels", self.model.name)));
+            return Err(TrainError::config("kernel", format!("`{}` has no kernels", own.name)));
         }
         let (node_width, edge_width) =
             if self.compass { (COMPASS_NODE_ATTRIBUTES, COMPASS_EDGE_ATTRIBUTES) } else { (NODE_ATTRIBUTES, 1) };
@@ -196,9 +133,9 @@ impl DqnConfig {
             classes: None,
             trees: false,
         };
-        let config = self.model.for_task(&shape)?;
+        let config = own.for_task(&shape)?;
         let GnnConfig::Graph(graph) = &config else {
-            let why = format!("`{}` does not value moves", self.model.name);
+            let why = format!("`{}` does not value moves", own.name);
             return Err(TrainError::ModelMismatch { task: Task::Pacman, why });
         };
         let Some(controller) = graph.blocks.first().map(|block| block.controller.clone()) else { return Ok(config) };
@@ -208,9 +145,9 @@ impl DqnConfig {
                 ControllerConfig::stack(layers.unwrap_or(stack.layers))
             }
             _ if self.layers.is_some() => {
-                return Err(TrainError::config("layers", format!("`{}` is not a stack", self.model.name)));
+                return Err(TrainError::config("layers", format!("`{}` is not a stack", own.name)));
             }
-            given if self.model.controller.is_some() => given,
+            given if own.controller.is_some() => given,
             iterated => iterated.with_iter(|iter| iter.training_cap = TRAINING_CAP),
         };
         let config = GnnConfig::Graph(graph.clone().with_controller(&controller));
@@ -218,59 +155,70 @@ impl DqnConfig {
         Ok(config)
     }
 
-    fn cnn(&self) -> Result<GnnConfig, TrainError> {
+    fn cnn(&self, own: &ModelConfig) -> Result<GnnConfig, TrainError> {
+        let known = ModelConfig { hidden_width: own.hidden_width, ..ModelConfig::preset("cnn") };
+        if *own != known || self.compass {
+            let field = if self.compass { "compass" } else { "model" };
+            return Err(TrainError::config(field, "`cnn` sees the map and takes hidden_width, layers and kernel"));
+        }
         let widths = TaskWidths::graph(IMAGE_CHANNELS, 0, Action::ALL.len());
         let mut config = preset("cnn", &widths)?;
         if let GnnConfig::Grid(grid) = &mut config {
             grid.kernel = self.kernel.unwrap_or(grid.kernel);
             grid.depth = self.layers.unwrap_or(grid.depth);
-            grid.hidden_width = self.model.hidden_width.unwrap_or(grid.hidden_width);
+            grid.hidden_width = own.hidden_width.unwrap_or(grid.hidden_width);
         }
         config.validate()?;
         Ok(config)
     }
 }
 
-impl RunConfig for DqnConfig {
-    fn from_toml(text: &str) -> Result<Self, TrainError> {
-        Self::from_toml(text)
-    }
-
-    fn to_toml(&self) -> Result<String, TrainError> {
-        toml::to_string(self).map_err(|error| TrainError::ConfigText(error.to_string()))
-    }
-
-    fn with_habits_of(&self, other: &Self) -> Self {
-        Self { checkpoint: other.checkpoint.clone(), log_every: other.log_every, ..self.clone() }
+impl RunConfig {
+    /// The games of a run that plays.
+    ///
+    /// # Errors
+    /// [`TrainError::Config`] for another task.
+    pub fn game(&self) -> Result<&PacmanConfig, TrainError> {
+        match &self.task {
+            TaskSpec::Pacman(game) => Ok(game),
+            other => Err(TrainError::config("task", format!("{} is not played", other.task()))),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use itergnn_nn::LayerKind;
+
+    fn config(name: &str) -> RunConfig {
+        RunConfig::new(TaskSpec::paper(Task::Pacman), ModelConfig::preset(name))
+    }
+
+    fn model(name: &str, layers: Option<usize>, kernel: Option<usize>) -> Result<GnnConfig, TrainError> {
+        DqnConfig { layers, kernel, ..DqnConfig::default() }.model_config(&ModelConfig::preset(name))
+    }
 
     #[test]
     fn defaults_are_the_papers() {
-        let config = DqnConfig::new(ModelConfig::preset("iter-path"));
-        config.validate().unwrap();
-        let agent = &config.agent;
+        let config = config("iter-path").resolve().unwrap().config;
+        let (game, method) = (config.game().unwrap(), config.dqn().unwrap());
+        let agent = &method.agent;
         assert_eq!((agent.discount, agent.exploration, agent.warm_up_steps), (0.9, 0.1, 1_000));
         assert_eq!((agent.train_every, agent.target_every, agent.replay, agent.batch_size), (4, 200, 10_000, 32));
-        assert_eq!((config.game.dots, config.game.walls, config.optimiser.learning_rate), (10, 8, 2e-4));
-        assert_eq!(DqnConfig::from_toml(&config.to_toml().unwrap()).unwrap(), config);
+        assert_eq!((game.dots, game.walls, config.optimiser.learning_rate, config.log_every), (10, 8, 2e-4, 2_000));
     }
 
     #[test]
     fn every_value_network_of_the_paper_is_there() {
         for name in ["iter-path", "iter-homo-path", "iter-path-settle", "pointnet", "gat"] {
-            DqnConfig::new(ModelConfig::preset(name)).model_config().unwrap();
+            model(name, None, None).unwrap();
         }
         for layers in [1, 3, 5, 7, 9] {
-            let gcn = DqnConfig { layers: Some(layers), ..DqnConfig::new(ModelConfig::preset("gcn")) };
-            assert!(matches!(gcn.model_config().unwrap(), GnnConfig::Graph(_)));
+            assert!(matches!(model("gcn", Some(layers), None).unwrap(), GnnConfig::Graph(_)));
             for kernel in [3, 5, 7] {
-                let cnn = DqnConfig { kernel: Some(kernel), model: ModelConfig::preset("cnn"), ..gcn.clone() };
-                let GnnConfig::Grid(grid) = cnn.model_config().unwrap() else { panic!("a CNN takes pictures") };
+                let cnn = model("cnn", Some(layers), Some(kernel)).unwrap();
+                let GnnConfig::Grid(grid) = cnn else { panic!("a CNN takes pictures") };
                 assert_eq!((grid.kernel, grid.depth), (kernel, layers));
             }
         }
@@ -278,22 +226,33 @@ mod tests {
 
     #[test]
     fn faults_are_one_line_that_names_the_field() {
-        let change = |change: fn(&mut DqnConfig)| {
-            let mut config = DqnConfig::new(ModelConfig::preset("iter-path"));
-            change(&mut config);
-            config.validate().unwrap_err().to_string()
+        let change = |change: fn(&mut DqnConfig, &mut RunConfig)| {
+            let mut run = config("iter-path");
+            let mut method = run.dqn().unwrap().clone();
+            change(&mut method, &mut run);
+            RunConfig { method: crate::MethodConfig::DoubleDqn(method), ..run }.resolve().unwrap_err().to_string()
         };
         for (message, starts) in [
-            (change(|config| config.steps = 0), "config: steps: must be at least 1"),
-            (change(|config| config.agent.discount = 1.0), "config: agent.discount: 1 is not"),
-            (change(|config| config.agent.batch_size = 20_000), "config: agent.batch_size: 20000 is more"),
-            (change(|config| config.game.dots = 300), "pacman: 300 dots"),
-            (change(|config| config.game.dots = 0), "config: game.dots: "),
-            (change(|config| config.layers = Some(3)), "config: layers: `iter-path` is not a stack"),
-            (change(|config| config.kernel = Some(3)), "config: kernel: `iter-path` has no kernels"),
-            (change(|config| config.model.name = "max-plus".to_owned()), "the model does not fit pacman"),
+            (change(|method, _| method.steps = 0), "config: steps: must be at least 1"),
+            (change(|method, _| method.agent.discount = 1.0), "config: agent.discount: 1 is not"),
+            (change(|method, _| method.agent.batch_size = 20_000), "config: agent.batch_size: 20000 is more"),
+            (change(|_, run| run.task = dots(300)), "pacman: 300 dots"),
+            (change(|_, run| run.task = dots(0)), "config: task.dots: "),
+            (change(|method, _| method.layers = Some(3)), "config: layers: `iter-path` is not a stack"),
+            (change(|method, _| method.kernel = Some(3)), "config: kernel: `iter-path` has no kernels"),
+            (change(|_, run| run.model.name = "max-plus".to_owned()), "the model does not fit pacman"),
+            (
+                change(|_, run| {
+                    run.model = ModelConfig { layer: Some(LayerKind::Path), ..ModelConfig::preset("cnn") };
+                }),
+                "config: model: `cnn` sees the map",
+            ),
         ] {
             assert!(message.starts_with(starts) && !message.contains('\n'), "{message}");
         }
+    }
+
+    fn dots(dots: u16) -> TaskSpec {
+        TaskSpec::Pacman(PacmanConfig { dots, ..PacmanConfig::default() })
     }
 }

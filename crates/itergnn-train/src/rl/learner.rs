@@ -174,10 +174,11 @@ mod tests {
 
     #[test]
     fn a_value_is_learned_and_the_target_waits() {
-        let mut config = DqnConfig::new(ModelConfig::preset("iter-path"));
-        config.model.hidden_width = Some(8);
-        let model = config.model_config().unwrap();
-        let mut learner = ValueLearner::new(&model, &config.agent, &config.optimiser, 1, &Device::flex()).unwrap();
+        let config = DqnConfig::default();
+        let model = ModelConfig { hidden_width: Some(8), ..ModelConfig::preset("iter-path") };
+        let model = config.model_config(&model).unwrap();
+        let adam = OptimiserConfig::default();
+        let mut learner = ValueLearner::new(&model, &config.agent, &adam, 1, &Device::flex()).unwrap();
         let small = PacmanConfig { size: 3, ..PacmanConfig::default() };
         let game = Pacman::from_rows(small, &[" @.", "   ", "   "]).unwrap();
         let view = Arc::new(GameView::of(&game, ViewKind::Graph));

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 ///
 /// Numbers that are not finite are `null` in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename = "play")]
 pub struct PlayRecord {
     /// Moves made in all games together.
     pub step: u64,
@@ -39,7 +38,7 @@ pub struct PlayRecord {
 }
 
 impl PlayRecord {
-    pub(super) fn scalars(&self) -> Vec<(&'static str, f64)> {
+    pub(crate) fn scalars(&self) -> Vec<(&'static str, f64)> {
         let measures = [
             ("train/loss", self.loss),
             ("train/auxiliary_loss", self.auxiliary_loss),

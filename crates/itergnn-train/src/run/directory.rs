@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::{Checkpoint, write_atomically, write_keeping_previous};
 use crate::config::in_todays_names;
-use crate::{TrainConfig, TrainError};
+use crate::{RunConfig, TrainError};
 
 /// What to do with a directory that may already hold a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -22,39 +22,6 @@ pub enum Start {
     Resume,
     /// Go on if there is a run, else begin.
     ResumeOrNew,
-}
-
-/// The configuration of a run, kept in its directory as `config.toml`.
-pub trait RunConfig: Sized + PartialEq {
-    /// Reads the text of a file.
-    ///
-    /// # Errors
-    /// [`TrainError::ConfigText`] if it cannot be read.
-    fn from_toml(text: &str) -> Result<Self, TrainError>;
-
-    /// The text of the file.
-    ///
-    /// # Errors
-    /// [`TrainError::ConfigText`] if it cannot be written.
-    fn to_toml(&self) -> Result<String, TrainError>;
-
-    /// This configuration with the other's settings wherever they do not change the result of a run, such as how often it is saved.
-    #[must_use]
-    fn with_habits_of(&self, other: &Self) -> Self;
-}
-
-impl RunConfig for TrainConfig {
-    fn from_toml(text: &str) -> Result<Self, TrainError> {
-        Self::from_toml(text)
-    }
-
-    fn to_toml(&self) -> Result<String, TrainError> {
-        self.to_toml()
-    }
-
-    fn with_habits_of(&self, other: &Self) -> Self {
-        Self { checkpoint: other.checkpoint.clone(), log_every: other.log_every, ..self.clone() }
-    }
 }
 
 /// A run directory, held by this process as long as the value lives.
@@ -69,7 +36,7 @@ impl RunDirectory {
     ///
     /// # Errors
     /// [`TrainError::RunExists`], [`TrainError::NoRun`], [`TrainError::OtherConfig`], [`TrainError::RunInUse`] or [`TrainError::Io`].
-    pub fn open(path: &Path, config: &impl RunConfig, start: Start) -> Result<(Self, bool), TrainError> {
+    pub fn open(path: &Path, config: &RunConfig, start: Start) -> Result<(Self, bool), TrainError> {
         let exists = path.join("config.toml").exists();
         match start {
             Start::New if exists => return Err(TrainError::RunExists { path: path.to_owned() }),
@@ -80,7 +47,7 @@ impl RunDirectory {
         fs::create_dir_all(&checkpoints).map_err(TrainError::io("create", &checkpoints))?;
         let directory = Self { path: path.to_owned(), _lock: lock_directory(path)? };
         if exists {
-            directory.check_config(config)?;
+            config.check_same(&Self::config_of(path)?.deciding()?, path)?;
         } else {
             write_atomically(&directory.config_path(), config.to_toml()?.as_bytes())?;
         }
@@ -91,23 +58,25 @@ impl RunDirectory {
     ///
     /// # Errors
     /// [`TrainError::NoRun`] if there is none; [`TrainError::ConfigText`] if it cannot be read.
-    pub fn config_of<C: RunConfig>(path: &Path) -> Result<C, TrainError> {
+    pub fn config_of(path: &Path) -> Result<RunConfig, TrainError> {
         let file = path.join("config.toml");
         match fs::read_to_string(&file) {
-            Ok(text) => C::from_toml(&in_todays_names(text, || Self::model_of(path))),
+            Ok(text) => RunConfig::from_toml(&in_todays_names(text, || Self::model_of(path))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(TrainError::NoRun { path: path.to_owned() }),
             Err(source) => Err(TrainError::Io { action: "read", path: file, source }),
         }
     }
 
-    /// The whole configuration of the model of the run in a directory, if it has begun: names may come to mean something else, a run goes on with what it began with.
+    /// The whole configuration of the model of the run in a directory, if it has begun: names may come to mean something
+    /// else, a run goes on with what it began with.
     pub fn model_of(path: &Path) -> Option<GnnConfig> {
         serde_json::from_slice(&fs::read(path.join("model.json")).ok()?).ok()
     }
 
-    /// Where the model of the best epoch of a run is.
+    /// Where the model of the best state of a run is; runs of older versions have it among their checkpoints.
     pub fn best_model_in(path: &Path) -> PathBuf {
-        path.join("checkpoints").join("best.safetensors")
+        let (now, before) = (path.join("model.safetensors"), path.join("checkpoints").join("best.safetensors"));
+        if !now.exists() && before.exists() { before } else { now }
     }
 
     /// The directory.
@@ -115,9 +84,9 @@ impl RunDirectory {
         &self.path
     }
 
-    /// Where the model of the best epoch is.
+    /// Where the model of the best state is.
     pub fn best_model_path(&self) -> PathBuf {
-        Self::best_model_in(&self.path)
+        self.path.join("model.safetensors")
     }
 
     /// Where the state to resume from is.
@@ -142,22 +111,14 @@ impl RunDirectory {
         self.path.join("config.toml")
     }
 
-    /// How often a run is saved and logged may change between starts; anything else would change its result.
-    fn check_config<C: RunConfig>(&self, config: &C) -> Result<(), TrainError> {
-        let found: C = Self::config_of(&self.path)?;
-        let same_habits = config.with_habits_of(&found);
-        if found == same_habits {
-            return Ok(());
-        }
-        Err(TrainError::OtherConfig { path: self.path.clone(), what: first_difference(&found, &same_habits)? })
-    }
-
-    /// Writes the configuration of the model and notes the start of the run: versions, device, machine.
+    /// Writes the configurations of run and model and notes the start of the run: versions, device, machine.
     ///
     /// # Errors
     /// [`TrainError::Io`].
-    pub fn note_start(&self, model: &GnnConfig, device: &str) -> Result<(), TrainError> {
-        self.write_json("model.json", model)?;
+    pub fn note_start(&self, config: &RunConfig, model: &GnnConfig, device: &str) -> Result<(), TrainError> {
+        // A run may go on with another length than it began with.
+        write_atomically(&self.config_path(), config.to_toml()?.as_bytes())?;
+        write_json(&self.path.join("model.json"), model)?;
         let path = self.path.join("run.json");
         let mut starts: Vec<serde_json::Value> =
             fs::read(&path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
@@ -169,19 +130,7 @@ impl RunDirectory {
             "system": format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             "started_unix_seconds": SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs()),
         }));
-        self.write_json("run.json", &starts)
-    }
-
-    /// Writes a value as a JSON file of the directory.
-    ///
-    /// # Errors
-    /// [`TrainError::Io`].
-    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), TrainError> {
-        let path = self.path.join(name);
-        let mut text =
-            serde_json::to_vec_pretty(value).map_err(io::Error::other).map_err(TrainError::io("write", &path))?;
-        text.push(b'\n');
-        write_atomically(&path, &text)
+        write_json(&path, &starts)
     }
 
     /// Saves the state of the run; the one before it is kept.
@@ -189,13 +138,8 @@ impl RunDirectory {
     /// # Errors
     /// [`TrainError::Io`]; the states saved before stay as they are.
     pub fn save(&self, checkpoint: &Checkpoint) -> Result<(), TrainError> {
-        self.save_bytes(checkpoint.to_bytes())
-    }
-
-    /// As [`RunDirectory::save`], for a state of another kind of run.
-    pub(crate) fn save_bytes(&self, bytes: Result<Vec<u8>, String>) -> Result<(), TrainError> {
         let path = self.checkpoint_path();
-        let bytes = bytes.map_err(|why| TrainError::Checkpoint { path: path.clone(), why })?;
+        let bytes = checkpoint.to_bytes().map_err(|why| TrainError::Checkpoint { path: path.clone(), why })?;
         write_keeping_previous(&path, &self.previous_checkpoint_path(), &bytes)
     }
 
@@ -204,18 +148,10 @@ impl RunDirectory {
     /// # Errors
     /// [`TrainError::Checkpoint`] if there are states and none can be read.
     pub fn load(&self) -> Result<Option<(Checkpoint, Vec<String>)>, TrainError> {
-        self.load_with(Checkpoint::from_bytes)
-    }
-
-    /// As [`RunDirectory::load`], for a state of another kind of run, which `read_state` makes of the bytes of a file.
-    pub(crate) fn load_with<T>(
-        &self,
-        read_state: impl Fn(&[u8]) -> Result<T, String>,
-    ) -> Result<Option<(T, Vec<String>)>, TrainError> {
         let mut faults: Vec<(PathBuf, String)> = Vec::new();
         for path in [self.checkpoint_path(), self.previous_checkpoint_path()] {
             let read = match fs::read(&path) {
-                Ok(bytes) => read_state(&bytes),
+                Ok(bytes) => Checkpoint::from_bytes(&bytes),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => Err(error.to_string()),
             };
@@ -235,6 +171,13 @@ impl RunDirectory {
     }
 }
 
+/// Writes a value as a JSON file.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), TrainError> {
+    let mut text = serde_json::to_vec_pretty(value).map_err(io::Error::other).map_err(TrainError::io("write", path))?;
+    text.push(b'\n');
+    write_atomically(path, &text)
+}
+
 /// Keeps other processes out; the lock goes when the process does, however it ends.
 pub(crate) fn lock_directory(path: &Path) -> Result<File, TrainError> {
     let file = path.join("run.lock");
@@ -245,11 +188,4 @@ pub(crate) fn lock_directory(path: &Path) -> Result<File, TrainError> {
         // File systems without locks exist; a run on one is not worth refusing.
         Err(TryLockError::Error(_)) => Ok(lock),
     }
-}
-
-/// The first line of the configuration file that differs.
-fn first_difference(found: &impl RunConfig, wanted: &impl RunConfig) -> Result<String, TrainError> {
-    let (found, wanted) = (found.to_toml()?, wanted.to_toml()?);
-    let lines = found.lines().zip(wanted.lines()).find(|(found, wanted)| found != wanted);
-    Ok(lines.map_or_else(|| "its length".to_owned(), |(found, wanted)| format!("`{found}` against `{wanted}`")))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{EventWriter, LogLengths};
 use crate::TrainError;
-use crate::records::{EpochRecord, StepRecord};
+use crate::records::Record;
 
 /// Appends records to the two logs of a run directory.
 ///
@@ -40,33 +40,18 @@ impl RunLog {
         })
     }
 
-    /// Writes a step.
+    /// Writes a record.
     ///
     /// # Errors
     /// [`TrainError::Io`].
-    pub fn step(&mut self, record: &StepRecord) -> Result<(), TrainError> {
-        self.line(record)?;
-        self.scalars(record.step, &record.scalars())
-    }
-
-    /// Writes an epoch.
-    ///
-    /// # Errors
-    /// [`TrainError::Io`].
-    pub fn epoch(&mut self, record: &EpochRecord) -> Result<(), TrainError> {
-        self.line(record)?;
-        self.scalars(record.step, &record.scalars())
-    }
-
-    /// Writes a record of another kind of run.
-    pub(crate) fn record(
-        &mut self,
-        step: u64,
-        record: &impl serde::Serialize,
-        scalars: &[(&str, f64)],
-    ) -> Result<(), TrainError> {
-        self.line(record)?;
-        self.scalars(step, scalars)
+    pub fn record(&mut self, record: &Record) -> Result<(), TrainError> {
+        let mut line = serde_json::to_vec(record)
+            .map_err(std::io::Error::other)
+            .map_err(TrainError::io("write", &self.metrics_path))?;
+        line.push(b'\n');
+        self.metrics.write_all(&line).map_err(TrainError::io("write", &self.metrics_path))?;
+        let events = self.events.scalars(record.step(), &record.scalars());
+        events.map_err(TrainError::io("write", &self.events_path))
     }
 
     /// How long the logs are now, after making them durable.
@@ -77,18 +62,6 @@ impl RunLog {
         let metrics = end_of(&mut self.metrics).map_err(TrainError::io("write", &self.metrics_path))?;
         let events = end_of(self.events.output()).map_err(TrainError::io("write", &self.events_path))?;
         Ok(LogLengths { metrics, events })
-    }
-
-    fn line(&mut self, record: &impl serde::Serialize) -> Result<(), TrainError> {
-        let mut line = serde_json::to_vec(record)
-            .map_err(std::io::Error::other)
-            .map_err(TrainError::io("write", &self.metrics_path))?;
-        line.push(b'\n');
-        self.metrics.write_all(&line).map_err(TrainError::io("write", &self.metrics_path))
-    }
-
-    fn scalars(&mut self, step: u64, scalars: &[(&str, f64)]) -> Result<(), TrainError> {
-        self.events.scalars(step, scalars).map_err(TrainError::io("write", &self.events_path))
     }
 }
 

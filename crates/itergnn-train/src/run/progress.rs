@@ -1,62 +1,50 @@
 //! How far a run has come.
 
-use itergnn_nn::aligned::Refit;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::learning::StepReport;
 
-/// The place of a run, complete enough to go on from there.
+/// How far a run has come; where its method is in the data or the games is the method's to keep.
 ///
-/// There is no state of a random generator in it: the order of an epoch and what a step draws follow from the seed and these numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// There is no state of a random generator in either: what a step draws follows from the seed and these numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Progress {
-    /// Steps taken.
+    /// Steps taken; moves, where games are played.
     pub step: u64,
-    /// The epoch in progress, counted from 1.
-    pub epoch: u64,
-    /// Batches of it that are done.
-    pub batch: u64,
-    /// Sums over those batches.
-    pub totals: EpochTotals,
-    /// The best epoch so far.
+    /// The best state so far.
+    #[serde(deserialize_with = "best")]
     pub best: Option<Best>,
-    /// Epochs since the best one.
-    pub stale_epochs: u64,
     /// Seconds of training so far, over all starts.
     pub seconds: f64,
     /// Whether the run has come to its end.
     pub finished: bool,
-    /// What finishing the model did, for models whose training ends with that.
-    #[serde(default)]
-    pub refit: Option<Refit>,
 }
 
-impl Default for Progress {
-    fn default() -> Self {
-        Self {
-            step: 0,
-            epoch: 1,
-            batch: 0,
-            totals: EpochTotals::default(),
-            best: None,
-            stale_epochs: 0,
-            seconds: 0.0,
-            finished: false,
-            refit: None,
-        }
-    }
-}
-
-/// The best epoch.
+/// The best state of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Best {
-    /// The epoch.
+    /// The epoch; 1 in games.
     pub epoch: u64,
     /// Steps taken at its end.
     pub step: u64,
     /// The measure it was chosen by.
     #[serde(with = "float_bits")]
     pub value: f64,
+}
+
+/// Games of version 1 kept the bits of the value and the step.
+fn best<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Best>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Either {
+        Now(Best),
+        Before(u64, u64),
+    }
+    let found = Option::<Either>::deserialize(deserializer)?;
+    Ok(found.map(|found| match found {
+        Either::Now(best) => best,
+        Either::Before(bits, step) => Best { epoch: 1, step, value: f64::from_bits(bits) },
+    }))
 }
 
 /// Sums over the steps of an epoch.
@@ -124,12 +112,19 @@ mod tests {
 
     #[test]
     fn numbers_survive_to_the_bit() {
-        let mut progress = Progress { best: Some(Best { epoch: 1, step: 2, value: f64::NAN }), ..Progress::default() };
-        progress.totals.loss = 0.1 + 0.2;
-        let text = serde_json::to_string(&progress).unwrap();
+        let best = Some(Best { epoch: 1, step: 2, value: f64::NAN });
+        let totals = EpochTotals { loss: 0.1 + 0.2, ..EpochTotals::default() };
+        let text = serde_json::to_string(&(Progress { best, ..Progress::default() }, totals)).unwrap();
+        let read: (Progress, EpochTotals) = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.1, totals);
+        assert!(read.0.best.unwrap().value.is_nan());
+    }
+
+    #[test]
+    fn the_best_state_of_an_old_game_is_read() {
+        let text = format!(r#"{{"step":9,"best":[{},7],"seconds":1.0,"finished":false}}"#, 0.5_f64.to_bits());
         let read: Progress = serde_json::from_str(&text).unwrap();
-        assert_eq!(read.totals, progress.totals);
-        assert!(read.best.unwrap().value.is_nan());
+        assert_eq!(read.best, Some(Best { epoch: 1, step: 7, value: 0.5 }));
     }
 
     #[test]

@@ -1,14 +1,20 @@
-//! Learning from labelled samples: the loop, its validation, and several seeds side by side.
+//! Learning from labelled samples: steps, epochs and their validation.
 
-mod options;
-mod outcome;
-mod run_files;
-mod seeds;
-mod session;
+mod method;
 mod validator;
 
-pub use options::TrainOptions;
-pub use outcome::{Outcome, Status};
-pub use seeds::{SeedOutcome, seed_directory, train_seeds};
-pub use session::train;
+pub(crate) use method::Supervised;
 pub use validator::{Validations, Validator};
+
+use crate::config::{LossKind, Measure, RunConfig};
+
+/// The loss of a run from samples.
+fn loss_of(config: &RunConfig) -> LossKind {
+    let given = config.supervised().ok().and_then(|settings| settings.loss);
+    given.unwrap_or(LossKind::of_task(config.task.task()))
+}
+
+/// The measure that chooses the best epoch of a run from samples.
+fn measure_of(config: &RunConfig) -> Measure {
+    config.selection.measure.unwrap_or(Measure::of_task(config.task.task()))
+}

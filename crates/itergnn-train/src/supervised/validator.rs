@@ -7,7 +7,7 @@ use itergnn_nn::fused::Engine;
 use itergnn_tasks::{Sample, Score, Scores, Split};
 
 use crate::TrainError;
-use crate::config::{Cap, Measure, TrainConfig};
+use crate::config::{Cap, Measure, RunConfig, splits};
 use crate::data::SampleSource;
 use crate::evaluation::{EvalOptions, ModelPredictor, SampleRecord, predict_and_judge};
 use crate::records::Validation;
@@ -43,15 +43,16 @@ impl Validator {
     /// A validator for a run; draws the samples.
     ///
     /// # Errors
-    /// What the task reports.
-    pub fn new(config: &TrainConfig, device: &Device) -> Result<Self, TrainError> {
-        let (_, spec) = config.splits()?;
-        let seed = Split::Validation.seed(config.data_seed());
+    /// What the task reports; [`TrainError::NotSupervised`] for a run that does not learn from samples.
+    pub fn new(config: &RunConfig, device: &Device) -> Result<Self, TrainError> {
+        let (_, spec) = splits(&config.task, &config.selection)?;
+        let data = &config.supervised()?.data;
+        let seed = Split::Validation.seed(data.seed.unwrap_or(config.seed));
         Ok(Self {
-            source: SampleSource::new(&spec, seed, config.data.validation)?,
+            source: SampleSource::new(&spec, seed, data.validation)?,
             device: device.clone(),
             lifted_cap: config.selection.lifted_cap,
-            measure: config.measure(),
+            measure: super::measure_of(config),
             cap: config.selection.cap,
             engine: config.engine,
         })

@@ -5,21 +5,27 @@
 
 use itergnn_nn::{GnnModel, named_tensors};
 use itergnn_tasks::{Task, TaskSpec};
-use itergnn_train::{ModelConfig, TrainConfig};
+use itergnn_train::{DataConfig, MethodConfig, ModelConfig, RunConfig, SupervisedConfig};
 
 /// Two epochs of five steps with a model of hidden width 8.
-pub(crate) fn tiny(task: Task) -> TrainConfig {
+pub(crate) fn tiny(task: Task) -> RunConfig {
     let mut task = TaskSpec::paper(task);
     // Tasks with given graphs keep them.
     let _ = task.set_size("4..9".parse().unwrap());
-    let mut config = TrainConfig::new(task, ModelConfig::preset("iter-homo-path-settle"));
+    let mut config = RunConfig::new(task, ModelConfig::preset("iter-homo-path-settle"));
     config.model.hidden_width = Some(8);
-    (config.seed, config.epochs, config.batch_size, config.log_every) = (11, 2, 4, 1);
-    (config.data.train, config.data.validation) = (18, 6);
+    (config.seed, config.log_every) = (11, 1);
+    let data = DataConfig { train: 18, validation: 6, seed: None };
+    config.method = MethodConfig::Supervised(SupervisedConfig { epochs: 2, batch_size: 4, loss: None, data });
     config.selection.lifted_cap = 40;
     config.optimiser.clip_norm = Some(1.0);
     config.optimiser.schedule = itergnn_train::Schedule::Cosine { warm_up_steps: 2, final_factor: 0.1 };
     config
+}
+
+/// The settings of learning from samples, to change.
+pub(crate) fn method(config: &mut RunConfig) -> &mut SupervisedConfig {
+    config.supervised_mut().unwrap()
 }
 
 /// Every weight by its bits.

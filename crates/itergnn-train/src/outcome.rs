@@ -24,11 +24,13 @@ pub enum Status {
 pub struct Outcome {
     /// Why it ended.
     pub status: Status,
-    /// Steps taken over all starts.
+    /// Steps taken over all starts; moves, where games are played.
     pub steps: u64,
-    /// The best epoch, if one was completed.
+    /// Updates of the weights over all starts: as many as steps, but where games are played.
+    pub updates: u64,
+    /// The best state, if one was judged.
     pub best: Option<Best>,
-    /// The model of the best epoch; before the first one is complete, the model as it is.
+    /// The model of the best state; before the first one, the model as it is.
     pub model: GnnModel,
     /// The epoch that this start completed last.
     pub last_epoch: Option<EpochRecord>,

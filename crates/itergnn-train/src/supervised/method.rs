@@ -1,0 +1,258 @@
+//! The steps and epochs of supervised learning.
+
+use std::sync::Arc;
+
+use burn::tensor::Device;
+use itergnn_graph::rng;
+use itergnn_nn::GnnModel;
+use itergnn_nn::aligned::Refit;
+use itergnn_tasks::Split;
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Validator;
+use crate::TrainError;
+use crate::config::{Measure, ResolvedRun, RunConfig, SupervisedConfig, splits};
+use crate::data::{Batches, HostBatch, SampleSource, epoch_order};
+use crate::learning::{Learner, StepReport};
+use crate::records::{EpochRecord, Record, StepRecord};
+use crate::run::{Best, EpochTotals, MethodState, Progress};
+use crate::session::{Advance, Clock, Facts, Method};
+
+/// Training samples that a model is finished with, where it needs that.
+const FINISHING_SAMPLES: u64 = 1_000;
+
+/// Learning from labelled samples.
+pub(crate) struct Supervised {
+    config: RunConfig,
+    settings: SupervisedConfig,
+    device: Device,
+    learner: Learner,
+    measure: Measure,
+    place: Place,
+    data: Option<Data>,
+    last_epoch: Option<EpochRecord>,
+}
+
+/// Where a run is in its data.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Place {
+    /// The epoch in progress, counted from 1.
+    epoch: u64,
+    /// Batches of it that are done.
+    batch: u64,
+    /// Sums over those batches.
+    totals: EpochTotals,
+    /// Epochs since the best one.
+    stale_epochs: u64,
+    /// What finishing the model did, for models whose training ends with that.
+    #[serde(default)]
+    refit: Option<Refit>,
+}
+
+struct Data {
+    source: Arc<SampleSource>,
+    validator: Validator,
+    /// What is left of the epoch.
+    batches: Option<Batches>,
+}
+
+impl Supervised {
+    pub(crate) fn new(run: &ResolvedRun, device: &Device) -> Result<Self, TrainError> {
+        let config = run.config.clone();
+        let settings = config.supervised()?.clone();
+        let (loss, measure) = (super::loss_of(&config), super::measure_of(&config));
+        let learner = Learner::new(&run.model, loss, &config.optimiser, config.seed, device)?;
+        Ok(Self {
+            learner: learner.with_engine(config.engine),
+            settings,
+            device: device.clone(),
+            measure,
+            place: Place { epoch: 1, batch: 0, totals: EpochTotals::default(), stale_epochs: 0, refit: None },
+            data: None,
+            last_epoch: None,
+            config,
+        })
+    }
+
+    /// The next batch of the epoch, made ahead by another thread; `None` after its last.
+    fn next_batch(&mut self) -> Result<Option<HostBatch>, TrainError> {
+        let Some(data) = &mut self.data else { return Ok(None) };
+        if self.place.batch >= self.settings.steps_per_epoch() {
+            return Ok(None);
+        }
+        let batches = data.batches.get_or_insert_with(|| {
+            let order = epoch_order(self.config.seed, self.place.epoch, data.source.count());
+            Batches::new(Arc::clone(&data.source), order, self.settings.batch_size, self.place.batch as usize)
+        });
+        let batch = batches.next().ok_or_else(|| TrainError::Worker("no batches come any more".to_owned()))?;
+        batch.map(Some)
+    }
+
+    fn step(
+        &mut self,
+        batch: &HostBatch,
+        progress: &mut Progress,
+        clock: &mut Clock,
+    ) -> Result<StepRecord, TrainError> {
+        let (optimiser, steps) = (&self.config.optimiser, self.settings.steps());
+        let rate = optimiser.learning_rate * optimiser.schedule.factor(progress.step, steps);
+        self.learner.at_progress(progress.step as f64 / steps as f64);
+        let report = self.learner.step(batch, rate, step_seed(self.config.seed, progress.step))?;
+        if let Some((what, value)) = report.fault() {
+            let (step, epoch) = (progress.step + 1, self.place.epoch);
+            return Err(TrainError::NotFinite { what, value, step, epoch });
+        }
+        progress.step += 1;
+        self.place.batch += 1;
+        self.place.totals.add(&report);
+        clock.done += report.graphs as u64;
+        Ok(self.step_record(&report, rate, progress.step, clock))
+    }
+
+    fn step_record(&self, report: &StepReport, rate: f64, step: u64, clock: &Clock) -> StepRecord {
+        let speed = clock.speed();
+        let steps_left = self.settings.steps().saturating_sub(step);
+        StepRecord {
+            step,
+            epoch: self.place.epoch,
+            loss: report.loss,
+            auxiliary_loss: report.auxiliary_loss,
+            gradient_norm: report.gradient_norm,
+            learning_rate: rate,
+            iterations: report.iterations,
+            capped: report.capped,
+            samples_per_second: speed,
+            seconds: clock.seconds(),
+            seconds_left: (steps_left * self.settings.batch_size as u64) as f64 / speed,
+        }
+    }
+
+    /// What follows the last step of a model whose training does not end with it.
+    fn finish_model(&mut self) -> Result<(), TrainError> {
+        let Some(data) = &self.data else { return Ok(()) };
+        let count = data.source.count().min(FINISHING_SAMPLES) as u32;
+        let samples = data.source.batch(&(0..count).collect::<Vec<_>>())?;
+        self.place.refit = self.learner.finish(&samples)?;
+        Ok(())
+    }
+
+    /// Validates, notes whether this is the best epoch, and moves on to the next or to the end.
+    fn close_epoch(&mut self, progress: &mut Progress, clock: &Clock) -> Result<EpochRecord, TrainError> {
+        let Some(data) = &mut self.data else { return Err(TrainError::Worker("there are no samples".to_owned())) };
+        data.batches = None;
+        let validations = data.validator.validate(&self.learner.model())?;
+        let value = validations.selected_by;
+        // A model that is finished at the end is not yet itself before: the last epoch counts.
+        let is_best =
+            self.learner.needs_finish() || progress.best.is_none_or(|best| self.measure.improves(value, best.value));
+        if is_best {
+            progress.best = Some(Best { epoch: self.place.epoch, step: progress.step, value });
+            self.place.stale_epochs = 0;
+        } else {
+            self.place.stale_epochs += 1;
+        }
+        let mean = self.place.totals.mean();
+        let record = EpochRecord {
+            epoch: self.place.epoch,
+            step: progress.step,
+            train_loss: mean.loss,
+            auxiliary_loss: mean.auxiliary_loss,
+            iterations: mean.iterations,
+            capped: mean.capped,
+            validation: validations.training,
+            validation_lifted: validations.lifted,
+            selected_by: Some(value).filter(|value| value.is_finite()),
+            is_best,
+            seconds: clock.seconds(),
+        };
+        self.last_epoch = Some(record.clone());
+        self.place.epoch += 1;
+        self.place.batch = 0;
+        self.place.totals = EpochTotals::default();
+        progress.finished = self.is_over();
+        Ok(record)
+    }
+
+    fn is_over(&self) -> bool {
+        // `epoch` is the one that would come next.
+        self.place.epoch > self.settings.epochs || self.patience_is_over()
+    }
+
+    fn patience_is_over(&self) -> bool {
+        self.config.selection.patience.is_some_and(|limit| self.place.stale_epochs >= limit)
+    }
+}
+
+impl Method for Supervised {
+    fn plan(&self) -> (u64, u64) {
+        (self.settings.epochs, self.settings.steps())
+    }
+
+    fn prepare(&mut self) -> Result<(), TrainError> {
+        let (train, _) = splits(&self.config.task, &self.config.selection)?;
+        let seed = Split::Train.seed(self.settings.data.seed.unwrap_or(self.config.seed));
+        let source = SampleSource::new(&train, seed, self.settings.data.train)?;
+        let validator = Validator::new(&self.config, &self.device)?;
+        self.data = Some(Data { source: Arc::new(source), validator, batches: None });
+        Ok(())
+    }
+
+    fn advance(&mut self, progress: &mut Progress, clock: &mut Clock) -> Result<Advance, TrainError> {
+        let mut advance = Advance::default();
+        if let Some(batch) = self.next_batch()? {
+            advance.records.push(Record::Step(self.step(&batch, progress, clock)?));
+        }
+        if self.place.batch >= self.settings.steps_per_epoch() {
+            if self.learner.needs_finish() && self.place.epoch >= self.settings.epochs {
+                self.finish_model()?;
+            }
+            let record = self.close_epoch(progress, clock)?;
+            advance.is_best = record.is_best;
+            advance.records.push(Record::Epoch(record));
+        }
+        Ok(advance)
+    }
+
+    fn model(&self) -> GnnModel {
+        self.learner.model()
+    }
+
+    fn state(&self) -> MethodState {
+        let place = match serde_json::to_value(&self.place) {
+            Ok(Value::Object(place)) => place,
+            _ => Default::default(),
+        };
+        MethodState { learner: self.learner.state(), place, ..MethodState::default() }
+    }
+
+    fn restore(&mut self, state: MethodState, progress: &mut Progress) -> Result<(), String> {
+        self.learner.restore(&state.learner)?;
+        self.place = serde_json::from_value(Value::Object(state.place)).map_err(|error| error.to_string())?;
+        let begun = if self.place.batch > 0 { self.place.epoch } else { self.place.epoch - 1 };
+        if begun > self.settings.epochs {
+            return Err(format!("{begun} epochs are begun or done, more than the {} asked for", self.settings.epochs));
+        }
+        progress.finished = self.is_over();
+        Ok(())
+    }
+
+    fn measure(&self) -> &'static str {
+        self.measure.name()
+    }
+
+    fn facts(&self) -> Facts {
+        Facts {
+            ended_early: self.place.epoch <= self.settings.epochs,
+            refit: self.place.refit.clone(),
+            last_epoch: self.last_epoch.clone(),
+            ..Facts::default()
+        }
+    }
+}
+
+/// The seed of what a step draws: a stream of the run's seed that no epoch's order uses.
+fn step_seed(seed: u64, step: u64) -> u64 {
+    rng::sample(seed, u64::MAX - step).next_u64()
+}
