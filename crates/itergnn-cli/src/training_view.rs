@@ -6,7 +6,7 @@ use std::{
 };
 
 use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
-use itergnn::train::{EpochRecord, Observer, Plan, StepRecord, Validation};
+use itergnn::train::{EpochRecord, Observer, Plan, StepRecord, Validation, rl::PlayRecord};
 
 use crate::output::note;
 
@@ -114,6 +114,24 @@ impl Observer for View {
         self.say(&line);
         self.validation = Some(measure);
         self.told = Instant::now();
+    }
+
+    fn play(&mut self, record: &PlayRecord) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(record.step);
+        }
+        let Some(success) = record.validation_success else { return };
+        self.say(&format!(
+            "{}move {} of {}: loss {:.3e}, success {:.3} while learning, {success:.4} in validation ({} in a circle){}, {:.0} s",
+            self.label,
+            record.step,
+            self.steps,
+            record.loss.unwrap_or(f64::NAN),
+            record.training_success.unwrap_or(f64::NAN),
+            record.validation_stuck.unwrap_or(0),
+            if record.is_best { ", best" } else { "" },
+            record.seconds
+        ));
     }
 
     fn note(&mut self, message: &str) {

@@ -43,7 +43,7 @@ const RUN: [&str; 22] = [
 ];
 
 fn model(folder: &Path, run: &str) -> Vec<u8> {
-    fs::read(folder.join(run).join("checkpoints/best.safetensors")).expect("the run has a model")
+    fs::read(folder.join(run).join("model.safetensors")).expect("the run has a model")
 }
 
 /// The records of a run without what a clock says.

@@ -30,7 +30,7 @@ const SMALL: [&str; 11] = [
 ];
 
 fn weights(folder: &Path, run: &str) -> Vec<u8> {
-    fs::read(folder.join(run).join("checkpoints/best.safetensors")).expect("the run has a model")
+    fs::read(folder.join(run).join("model.safetensors")).expect("the run has a model")
 }
 
 #[test]

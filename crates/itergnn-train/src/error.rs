@@ -31,6 +31,14 @@ pub enum TrainError {
         /// The first iteration with such a value.
         iteration: usize,
     },
+    /// A setting that was given by its name cannot be changed so.
+    #[error("{setting}: {why}")]
+    Setting {
+        /// What was given.
+        setting: String,
+        /// What is wrong with it.
+        why: String,
+    },
     /// The operating system refused to read or write.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {

@@ -11,7 +11,7 @@ use itergnn::{
         SizeRange, Split, TaskSpec,
         shortest_path::{ShortestPathSpec, Weights},
     },
-    train::{ModelConfig, TrainConfig, TrainError, data::SampleSource, learning::Learner},
+    train::{LossKind, ModelConfig, ResolvedRun, RunConfig, TrainError, data::SampleSource, learning::Learner},
 };
 use serde::Serialize;
 
@@ -118,7 +118,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
 }
 
 /// A model of hidden width 64 that takes 30 iterations (or layers) on every graph, on weighted graphs unless told otherwise.
-fn config(graphs: &TimedGraphs, model: &TimedModel) -> Result<TrainConfig, TrainError> {
+fn config(graphs: &TimedGraphs, model: &TimedModel) -> Result<ResolvedRun, TrainError> {
     let TimedGraphs { generator, weights, .. } = *graphs;
     let spec = ShortestPathSpec { generator, size: SizeRange::TRAINING, weights };
     let mut text = format!("name = '{}'\n", model.preset);
@@ -127,7 +127,7 @@ fn config(graphs: &TimedGraphs, model: &TimedModel) -> Result<TrainConfig, Train
         text.push_str(&format!("controller = {{ kind = 'iter-decay', epsilon = {NEVER:e} }}\n"));
     }
     let model: ModelConfig = toml::from_str(&text).map_err(|error| TrainError::ConfigText(error.to_string()))?;
-    TrainConfig::new(TaskSpec::ShortestPath(spec), model).resolved()
+    RunConfig::new(TaskSpec::ShortestPath(spec), model).resolve()
 }
 
 /// The worst case: a confidence of one half everywhere, and message weights with which every state changes at every iteration.
@@ -150,8 +150,8 @@ fn training_step(
     repetitions: usize,
     engine: Engine,
 ) -> Result<Measurement, TrainError> {
-    let config = config(graphs, model)?;
-    let learner = Learner::new(&config.model_config()?, config.loss_kind(), &config.optimiser, 0, &Device::flex())?;
+    let ResolvedRun { config, model: network } = config(graphs, model)?;
+    let learner = Learner::new(&network, LossKind::Mse, &config.optimiser, 0, &Device::flex())?;
     let mut learner = learner.with_engine(engine);
     prepare(&mut learner)?;
     let samples = SampleSource::new(&config.task, Split::Train.seed(0), BATCH)?;

@@ -1,128 +1,63 @@
 //! Graph classification: `itergnn train graph-classification` and `itergnn eval` of what it made.
 
-use std::{
-    fs,
-    io::IsTerminal,
-    sync::{Arc, Mutex, atomic::AtomicBool},
-};
+use std::{io::IsTerminal, sync::Mutex};
 
 use indicatif::ProgressBar;
 use itergnn::{
     nn::{Device, GnnModel, store::ModelCard},
-    tasks::{Task, TaskSpec},
+    tasks::Task,
     train::{
-        Start,
+        Observer, RunConfig, TrainOptions,
         classification::{
-            ClassificationConfig, ClassificationOptions, ClassificationResult, ClassifierConfig, EpochOfFold,
-            FoldChoice, FoldCurve, cross_validate, evaluate_classifier, evaluate_run, is_classification_run,
+            ClassificationResult, EpochOfFold, FoldCurve, cross_validate, evaluate_classifier, evaluate_run,
         },
         evaluation::EvalReport,
     },
 };
 
 use crate::{
-    commands::{evaluate, task, train::failure},
+    commands::{
+        evaluate,
+        train::{failure, stopped},
+    },
     failure::Failure,
-    options::{EvalArguments, FoldSource, TrainArguments},
+    options::{EvalArguments, TrainArguments},
     output::{self, note, print, print_json},
     progress,
 };
 
-/// Whether the arguments of `train` ask for a cross-validation.
-pub(crate) fn is_asked_for(arguments: &TrainArguments) -> bool {
-    let describes = |text: std::io::Result<String>| text.is_ok_and(|text| ClassificationConfig::describes(&text));
-    match (arguments.task, &arguments.config) {
-        (Some(task), _) => task == Task::GraphClassification,
-        (None, Some(path)) => describes(fs::read_to_string(path)),
-        (None, None) => arguments.resume && is_classification_run(&arguments.out),
-    }
-}
-
-pub(crate) fn train(arguments: &TrainArguments, stop: Arc<AtomicBool>) -> Result<(), Failure> {
-    let config = configuration(arguments)?;
-    let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
-    let workers = arguments.compute.threads.unwrap_or_else(rayon::current_num_threads);
-    let options = ClassificationOptions { start, stop, only_fold: arguments.fold, workers };
-    let view = View::new(&config, arguments.fold.is_some());
-    let trained = cross_validate(&config, &arguments.out, &options, |epoch| view.epoch(epoch)).map_err(failure)?;
+/// Trains and judges every fold, or the one that was asked for.
+pub(crate) fn train(
+    arguments: &TrainArguments,
+    config: &RunConfig,
+    options: &TrainOptions,
+    workers: usize,
+) -> Result<(), Failure> {
+    let epochs = config.cross_validation().map_err(failure)?.epochs;
+    let view = View::new(epochs, arguments.fold.is_some());
+    let trained = cross_validate(config, &arguments.out, options, workers, |_| FoldView(&view)).map_err(failure)?;
     view.end();
     let (curves, result) = trained;
     match &result {
-        Some(result) if arguments.json => print_json(&summary(arguments, result))?,
-        Some(result) => print(&table(result))?,
+        Some(result) if arguments.json => print_json(&summary(arguments, result, epochs))?,
+        Some(result) => print(&table(result, epochs))?,
         None if arguments.json => print_json(&unfinished(&curves))?,
         None => print(&fold_table(&curves))?,
     }
-    let stopped = curves.iter().any(|curve| (curve.accuracy.len() as u64) < config.epochs);
-    if stopped {
-        let again = format!("stopped; the same command with --resume goes on in {}", arguments.out.display());
-        return Err(Failure::failed(again));
+    if curves.iter().any(|curve| (curve.accuracy.len() as u64) < epochs) {
+        return Err(stopped(arguments));
     }
     Ok(())
 }
 
-/// A file's configuration, or that of a run to resume, or the GIN paper's, changed by what the user gave.
-fn configuration(arguments: &TrainArguments) -> Result<ClassificationConfig, Failure> {
-    refuse_other_flags(arguments)?;
-    let read = |path: &std::path::Path| {
-        let named = |error: &dyn std::fmt::Display| Failure::bad_input(format!("{}: {error}", path.display()));
-        let text = fs::read_to_string(path).map_err(|error| named(&error))?;
-        ClassificationConfig::from_toml(&text).map_err(|error| named(&error))
-    };
-    let held = arguments.out.join("config.toml");
-    let mut config = match (&arguments.config, arguments.task) {
-        (Some(_), Some(_)) => return Err(Failure::bad_input("give a TASK or --config, not both")),
-        (Some(path), None) => read(path)?,
-        (None, None) if held.is_file() => read(&held)?,
-        _ => ClassificationConfig::new(Default::default(), "iter-gin"),
-    };
-    let mut spec = TaskSpec::GraphClassification(config.spec().clone());
-    task::apply(&mut spec, &arguments.samples_of).map_err(Failure::bad_input)?;
-    if let TaskSpec::GraphClassification(spec) = spec {
-        *config.spec_mut() = spec;
-    }
-    if let Some(name) = &arguments.model {
-        config.model = ClassifierConfig { name: name.clone(), ..config.model };
-    }
-    config.model.hidden_width = arguments.hidden.or(config.model.hidden_width);
-    config.epochs = arguments.epochs.unwrap_or(config.epochs);
-    config.batch_size = arguments.batch_size.unwrap_or(config.batch_size);
-    config.learning_rate = arguments.learning_rate.unwrap_or(config.learning_rate);
-    config.seed = arguments.seed.unwrap_or(config.seed);
-    config.folds = match arguments.folds {
-        Some(FoldSource::Stratified) => FoldChoice::Stratified,
-        Some(FoldSource::Published) => FoldChoice::Published,
-        None => config.folds,
-    };
-    Ok(config)
-}
-
-fn refuse_other_flags(arguments: &TrainArguments) -> Result<(), Failure> {
-    let given = [
-        ("--layer", arguments.layer.is_some()),
-        ("--aggregation", arguments.aggregation.is_some()),
-        ("--controller", arguments.controller.is_some()),
-        ("--prior", arguments.prior.is_some()),
-        ("--samples", arguments.samples.is_some()),
-        ("--validation", arguments.validation.is_some()),
-        ("--seeds", arguments.seeds.is_some()),
-        ("--set", !arguments.set.is_empty()),
-        ("--engine", arguments.engine.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((flag, _)) => Err(Failure::bad_input(format!("{flag} does not apply to graph-classification"))),
-        None => Ok(()),
-    }
-}
-
-fn summary(arguments: &TrainArguments, result: &ClassificationResult) -> serde_json::Value {
+fn summary(arguments: &TrainArguments, result: &ClassificationResult, epochs: u64) -> serde_json::Value {
     serde_json::json!({
         "dataset": result.dataset,
         "model": result.model,
         "graphs": result.graphs,
         "never_tested": result.never_tested,
         "parameters": result.parameters,
-        "epochs": result.config.epochs,
+        "epochs": epochs,
         "selected_epoch": result.selected_epoch,
         "selected": result.selected,
         "last": result.last,
@@ -143,7 +78,7 @@ fn unfinished(curves: &[FoldCurve]) -> serde_json::Value {
     serde_json::json!({ "folds": folds.collect::<Vec<_>>(), "result": null })
 }
 
-fn table(result: &ClassificationResult) -> String {
+fn table(result: &ClassificationResult, epochs: u64) -> String {
     let percent = |summary: &itergnn::tasks::Summary| {
         format!("{:.1}% ± {:.1}", 100.0 * summary.mean, 100.0 * summary.standard_deviation)
     };
@@ -154,7 +89,7 @@ fn table(result: &ClassificationResult) -> String {
         result.model.clone(),
         result.graphs.to_string(),
         result.folds.len().to_string(),
-        result.config.epochs.to_string(),
+        epochs.to_string(),
         result.selected_epoch.to_string(),
         percent(&result.selected),
         percent(&result.last),
@@ -182,7 +117,7 @@ fn fold_table(curves: &[FoldCurve]) -> String {
     output::table(&["fold", "epochs", "accuracy", "seconds"], rows)
 }
 
-/// Shows a run: a bar over all epochs of all folds on a terminal, some lines a fold elsewhere.
+/// Shows a run: a bar over all epochs of all folds on a terminal, some lines per fold elsewhere.
 struct View {
     bar: Option<ProgressBar>,
     epochs: u64,
@@ -190,14 +125,14 @@ struct View {
     done: Mutex<u64>,
 }
 
-/// Lines a fold where there is no terminal.
-const LINES_A_FOLD: u64 = 5;
+/// Lines per fold where there is no terminal.
+const LINES_PER_FOLD: u64 = 5;
 
 impl View {
-    fn new(config: &ClassificationConfig, one_fold: bool) -> Self {
+    fn new(epochs: u64, one_fold: bool) -> Self {
         let folds = if one_fold { 1 } else { 10 };
-        let bar = std::io::stderr().is_terminal().then(|| progress::bar(config.epochs * folds, "epochs"));
-        Self { bar, epochs: config.epochs, every: (config.epochs / LINES_A_FOLD).max(1), done: Mutex::new(0) }
+        let bar = std::io::stderr().is_terminal().then(|| progress::bar(epochs.saturating_mul(folds), "epochs"));
+        Self { bar, epochs, every: (epochs / LINES_PER_FOLD).max(1), done: Mutex::new(0) }
     }
 
     fn epoch(&self, record: &EpochOfFold) {
@@ -228,6 +163,19 @@ impl View {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// One fold's part in the view of all.
+struct FoldView<'a>(&'a View);
+
+impl Observer for FoldView<'_> {
+    fn fold(&mut self, record: &EpochOfFold) {
+        self.0.epoch(record);
+    }
+
+    fn note(&mut self, message: &str) {
+        note(&format!("itergnn: {message}"));
     }
 }
 

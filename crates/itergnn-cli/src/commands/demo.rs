@@ -6,7 +6,7 @@ use itergnn::{
     nn::{Device, GnnModel},
     tasks::{SizeRange, Task, TaskSpec},
     train::{
-        ModelConfig, TrainConfig, TrainOptions,
+        ModelConfig, RunConfig, TrainOptions,
         evaluation::{EvalOptions, EvalReport, ModelPredictor, evaluate},
         train,
     },
@@ -49,9 +49,9 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     Drawing::check_name(&arguments.picture)?;
     let started = Instant::now();
     let task = TaskSpec::paper(Task::ShortestPath);
-    let mut config = TrainConfig::new(task, ModelConfig::preset(MODEL));
+    let mut config = RunConfig::new(task, ModelConfig::preset(MODEL));
     config.seed = arguments.seed;
-    config.epochs = arguments.epochs.unwrap_or(EPOCHS);
+    config.supervised_mut().map_err(failure)?.epochs = arguments.epochs.unwrap_or(EPOCHS);
     note(&format!("training {MODEL} on unweighted lobsters of size [4, 34), seed {}", arguments.seed));
     let outcome = train(&config, None, &TrainOptions::default(), &mut Views::new().alone()).map_err(failure)?;
     let training_seconds = started.elapsed().as_secs_f64();

@@ -1,10 +1,10 @@
 //! `itergnn eval`: how good a model is, at any size.
 
 use itergnn::{
-    nn::controllers::SAFETY_CAP,
+    nn::{controllers::SAFETY_CAP, store::ModelCard},
     tasks::{Task, TaskSpec},
     train::{
-        TrainConfig,
+        RunConfig,
         classification::is_classification_run,
         evaluation::{EvalOptions, EvalReport, ModelPredictor, Predictor, evaluate},
     },
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         given.only("a graph-classification model", &classified)?;
         return classification::evaluate_model(arguments, &model, &card);
     }
-    let mut spec = trained_on(&card.training)
+    let mut spec = trained_on(&card)
         .or_else(|| card.task.parse::<Task>().ok().or(arguments.task).map(TaskSpec::paper))
         .ok_or_else(|| Failure::bad_input("the model does not say its task; give --task"))?;
     if let Some(other) = arguments.task.filter(|&task| task != spec.task()) {
@@ -120,9 +120,8 @@ fn flags_of(task: Task) -> &'static [&'static str] {
 }
 
 /// The task as the model was trained on it.
-fn trained_on(training: &serde_json::Value) -> Option<TaskSpec> {
-    let config: TrainConfig = serde_json::from_value(training.get("config")?.clone()).ok()?;
-    Some(config.task)
+fn trained_on(card: &ModelCard) -> Option<TaskSpec> {
+    Some(RunConfig::of_card(card)?.task)
 }
 
 pub(crate) fn table(report: &EvalReport) -> String {

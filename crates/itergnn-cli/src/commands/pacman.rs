@@ -1,202 +1,33 @@
-//! Pacman, which is learned by playing: its parts of `itergnn train` and `itergnn eval`.
+//! Pacman, which is learned by playing: its part of `itergnn eval`.
 
-use std::{
-    fs,
-    path::Path,
-    sync::{Arc, atomic::Ordering},
-};
-
-use indicatif::ProgressBar;
 use itergnn::{
     nn::{GnnModel, store::ModelCard},
     tasks::{Task, TaskSpec, pacman::PacmanConfig},
     train::{
-        ModelConfig, Observer, Plan, RunDirectory, Start, Status, TrainOptions,
+        DqnConfig, RunConfig,
         rl::{
-            AgentConfig, Chooser, DqnConfig, GridCell, GridReport, OraclePlayer, PlayOptions, PlayRecord, PlayReport,
-            RandomPlayer, Recall, ValuePlayer, paper_settings, play_games, train_dqn,
+            AgentConfig, Chooser, GridCell, GridReport, OraclePlayer, PlayOptions, PlayReport, RandomPlayer, Recall,
+            ValuePlayer, paper_settings, play_games,
         },
     },
 };
 
 use crate::{
-    commands::{
-        task,
-        train::{failure, named, stop_on_interrupt},
-    },
+    commands::{task, train::failure},
     failure::Failure,
-    options::{EvalArguments, TrainArguments},
-    output::{self, Output, note, print, print_json},
+    options::EvalArguments,
+    output::{self, Output, print, print_json},
     progress,
 };
 
-/// Whether `itergnn train` is asked to play: by the task, by a configuration file with a `[game]`, or by the run to resume.
-pub(crate) fn is_meant(arguments: &TrainArguments) -> bool {
-    let plays = |path: &Path| {
-        let table = fs::read_to_string(path).ok().and_then(|text| text.parse::<toml::Table>().ok());
-        table.is_some_and(|table| table.contains_key("game"))
-    };
-    match (arguments.task, &arguments.config) {
-        (Some(task), _) => task == Task::Pacman,
-        (None, Some(path)) => plays(path),
-        (None, None) => arguments.resume && plays(&arguments.out.join("config.toml")),
-    }
-}
-
-/// `itergnn train pacman`.
-pub(crate) fn train(arguments: &TrainArguments) -> Result<(), Failure> {
-    let config = configuration(arguments)?;
-    let stop = stop_on_interrupt()?;
-    let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
-    let options = TrainOptions { start, stop: Arc::clone(&stop), ..TrainOptions::default() };
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(arguments.compute.threads.unwrap_or(0));
-    let pool = pool.build().map_err(Failure::failed)?;
-    let mut rows = Vec::new();
-    for offset in 0..arguments.seeds.unwrap_or(1) {
-        let config = DqnConfig { seed: config.seed + offset, ..config.clone() };
-        let directory = match arguments.seeds {
-            Some(_) => itergnn::train::seed_directory(&arguments.out, config.seed),
-            None => arguments.out.clone(),
-        };
-        let run = || train_dqn(&config, Some(&directory), &options, &mut PlayView::default());
-        let outcome = pool.install(run).map_err(failure)?;
-        let status = if outcome.status == Status::Finished { "finished" } else { "stopped" };
-        rows.push(serde_json::json!({
-            "seed": config.seed, "status": status, "steps": outcome.steps, "updates": outcome.updates,
-            "best_step": outcome.best_step, "validation": outcome.best, "seconds": outcome.seconds,
-            "model": RunDirectory::best_model_in(&directory),
-        }));
-        if stop.load(Ordering::Relaxed) {
-            break;
-        }
-    }
-    if arguments.json {
-        print_json(&serde_json::json!({ "runs": rows }))?;
-    } else {
-        let columns = ["seed", "status", "steps", "updates", "best_step", "validation", "seconds"];
-        let cells = rows.iter().map(|row| columns.iter().map(|name| short(&row[*name])).collect());
-        print(&format!("{}model: {}\n", output::table(&columns, cells), arguments.out.display()))?;
-    }
-    if stop.load(Ordering::Relaxed) {
-        let again = format!("stopped; the same command with --resume goes on in {}", arguments.out.display());
-        return Err(Failure::failed(again));
-    }
-    Ok(())
-}
-
-fn short(value: &serde_json::Value) -> String {
-    match value {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Number(number) if number.is_f64() => format!("{:.4}", number.as_f64().unwrap_or(f64::NAN)),
-        serde_json::Value::Null => "-".to_owned(),
-        other => other.to_string(),
-    }
-}
-
-/// The run's configuration: a file's, or that of a run to resume, or the paper's, changed by what the user gave.
-fn configuration(arguments: &TrainArguments) -> Result<DqnConfig, Failure> {
-    let held = arguments.out.join("config.toml");
-    let mut config = match &arguments.config {
-        Some(path) => {
-            let at = |error: &dyn std::fmt::Display| Failure::bad_input(format!("{}: {error}", path.display()));
-            let text = fs::read_to_string(path).map_err(|error| at(&error))?;
-            DqnConfig::from_toml(&text).map_err(|error| at(&error))?
-        }
-        None if arguments.resume && held.is_file() => {
-            RunDirectory::config_of::<DqnConfig>(&arguments.out).map_err(failure)?
-        }
-        None => DqnConfig::new(ModelConfig::preset("iter-path")),
-    };
-    if let Some(name) = &arguments.model {
-        config.model = ModelConfig { hidden_width: config.model.hidden_width, ..ModelConfig::preset(name) };
-    }
-    let supervised = [
-        ("--epochs", arguments.epochs.is_some(), "--steps"),
-        ("--samples", arguments.samples.is_some(), "--steps"),
-        ("--validation", arguments.validation.is_some(), "a configuration file"),
-    ];
-    if let Some((flag, _, instead)) = supervised.into_iter().find(|(_, given, _)| *given) {
-        return Err(Failure::bad_input(format!("{flag}: pacman is learned by playing; use {instead}")));
-    }
-    let mut spec = TaskSpec::Pacman(config.game);
-    task::apply(&mut spec, &arguments.samples_of).map_err(Failure::bad_input)?;
-    if let TaskSpec::Pacman(game) = spec {
-        config.game = game;
-    }
-    config.model.layer = named("layer", &arguments.layer)?.or(config.model.layer);
-    config.model.aggregation = named("aggregation", &arguments.aggregation)?.or(config.model.aggregation);
-    config.model.prior = named("prior", &arguments.prior)?.or(config.model.prior);
-    if let Some(kind) = &arguments.controller {
-        let parsed = serde_json::from_value(serde_json::json!({ "kind": kind }));
-        config.model.controller =
-            Some(parsed.map_err(|error| Failure::bad_input(format!("--controller {kind}: {error}")))?);
-    }
-    config.model.hidden_width = arguments.hidden.or(config.model.hidden_width);
-    config.steps = arguments.steps.unwrap_or(config.steps);
-    config.layers = arguments.layers.or(config.layers);
-    config.kernel = arguments.kernel.or(config.kernel);
-    config.agent.batch_size = arguments.batch_size.unwrap_or(config.agent.batch_size);
-    config.optimiser.learning_rate = arguments.learning_rate.unwrap_or(config.optimiser.learning_rate);
-    config.seed = arguments.seed.unwrap_or(config.seed);
-    config.validate().map_err(failure)?;
-    Ok(config)
-}
-
-/// Shows a run: a bar on a terminal, a line a validation elsewhere.
-#[derive(Default)]
-struct PlayView {
-    bar: Option<ProgressBar>,
-}
-
-impl Observer for PlayView {
-    fn started(&mut self, plan: &Plan) {
-        note(&format!("seed {}: {} parameters, {} moves to make", plan.seed, plan.parameters, plan.steps));
-        let bar = progress::bar(plan.steps, "moves");
-        bar.set_position(plan.steps_done);
-        self.bar = Some(bar);
-    }
-
-    fn play(&mut self, record: &PlayRecord) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(record.step);
-        }
-        let Some(success) = record.validation_success else { return };
-        let line = format!(
-            "move {}: loss {:.3e}, success {:.3} while learning, {success:.4} in validation ({} in a circle){}, {:.0} s",
-            record.step,
-            record.loss.unwrap_or(f64::NAN),
-            record.training_success.unwrap_or(f64::NAN),
-            record.validation_stuck.unwrap_or(0),
-            if record.is_best { ", best" } else { "" },
-            record.seconds
-        );
-        match &self.bar {
-            Some(bar) if !bar.is_hidden() => bar.println(line),
-            _ => note(&line),
-        }
-    }
-
-    fn note(&mut self, message: &str) {
-        note(&format!("itergnn: {message}"));
-    }
-}
-
-impl Drop for PlayView {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
 /// How a model learned to play, if it did.
 fn training_of(card: &ModelCard) -> Option<DqnConfig> {
-    serde_json::from_value(card.training.get("play")?.clone()).ok()
+    RunConfig::of_card(card)?.dqn().ok().cloned()
 }
 
 /// The game a model was trained on, if it was.
 pub(crate) fn trained_on(card: &ModelCard) -> Option<PacmanConfig> {
-    training_of(card).map(|config| config.game)
+    RunConfig::of_card(card)?.game().ok().copied()
 }
 
 /// How to correct the outputs of a model while it plays.

@@ -14,7 +14,7 @@ use itergnn::{
         shortest_path::{Walk, WalkRule, is_shortest},
     },
     train::{
-        TrainConfig,
+        RunConfig,
         evaluation::{ModelPredictor, Predictor},
     },
 };
@@ -180,9 +180,8 @@ fn check(
 
 /// The heights that were in the way in training.
 fn blocked_above(card: &ModelCard) -> f32 {
-    let config = card.training.get("config").cloned().unwrap_or_default();
-    match serde_json::from_value::<TrainConfig>(config).map(|config| config.task) {
-        Ok(TaskSpec::Navigation(spec)) => spec.blocked_above,
+    match RunConfig::of_card(card).map(|config| config.task) {
+        Some(TaskSpec::Navigation(spec)) => spec.blocked_above,
         _ => NavigationSpec::default().blocked_above,
     }
 }

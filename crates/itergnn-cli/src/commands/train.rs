@@ -1,4 +1,4 @@
-//! `itergnn train`: a model from samples, in a run directory that can be resumed.
+//! `itergnn train`: a model from samples, from folds or from games, in a run directory that can be resumed.
 
 use std::{
     fs,
@@ -10,15 +10,16 @@ use std::{
 };
 
 use itergnn::{
-    tasks::TaskSpec,
+    tasks::{Task, TaskSpec},
     train::{
-        ModelConfig, Outcome, RunDirectory, Start, Status, TrainConfig, TrainError, TrainOptions, train, train_seeds,
+        MethodConfig, ModelConfig, Outcome, RunConfig, RunDirectory, Start, Status, TrainError, TrainOptions,
+        seed_directory, train, train_seeds,
     },
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 
 use crate::{
-    commands::{classification, pacman, task},
+    commands::{classification, task},
     failure::Failure,
     options::TrainArguments,
     output::{self, print, print_json},
@@ -27,39 +28,42 @@ use crate::{
 
 pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
     let device = arguments.compute.start()?;
-    if pacman::is_meant(arguments) {
-        return pacman::train(arguments);
-    }
-    let stop = stop_on_interrupt()?;
-    if classification::is_asked_for(arguments) {
-        return classification::train(arguments, stop);
-    }
-    if arguments.folds.is_some() || arguments.fold.is_some() {
-        return Err(Failure::bad_input("--folds and --fold belong to graph-classification"));
-    }
     let config = configuration(arguments)?;
+    let stop = stop_on_interrupt()?;
     let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
     let options = TrainOptions { device, start, stop: Arc::clone(&stop), ..TrainOptions::default() };
+    let workers = arguments.compute.threads.unwrap_or_else(rayon::current_num_threads);
+    if let MethodConfig::CrossValidation(_) = config.method {
+        return classification::train(arguments, &config, &options, workers);
+    }
     let views = Views::new();
-    let seeds: Vec<u64> = (0..arguments.seeds.unwrap_or(1)).map(|offset| config.seed + offset).collect();
-    let results = if arguments.seeds.is_some() {
-        let workers = arguments.compute.threads.unwrap_or_else(rayon::current_num_threads);
-        let observe = |seed| views.of_seed(seed);
-        let outcomes = train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, observe);
-        outcomes.map_err(failure)?.into_iter().map(|outcome| (outcome.seed, outcome.result)).collect()
-    } else {
-        vec![(config.seed, train(&config, Some(&arguments.out), &options, &mut views.alone()))]
+    let results = match arguments.seeds {
+        Some(count) => {
+            let seeds: Vec<u64> = (0..count).map(|offset| config.seed + offset).collect();
+            let outcomes =
+                train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, |seed| views.of_seed(seed));
+            outcomes.map_err(failure)?.into_iter().map(|outcome| (outcome.seed, outcome.result)).collect()
+        }
+        None => vec![(config.seed, train(&config, Some(&arguments.out), &options, &mut views.alone()))],
     };
+    // The only run that could not begin has nothing to report but why.
+    if let [(_, Err(_))] = &results[..] {
+        return results.into_iter().try_for_each(|(_, result)| result.map(drop)).map_err(failure);
+    }
     report(arguments, &results)?;
     // A seed that fails is in the table above; the exit code says so too.
     for (_, result) in results {
         result.map_err(failure)?;
     }
     if stop.load(Ordering::Relaxed) {
-        let again = format!("stopped; the same command with --resume goes on in {}", arguments.out.display());
-        return Err(Failure::failed(again));
+        return Err(stopped(arguments));
     }
     Ok(())
+}
+
+/// What a run says that was asked to stop.
+pub(crate) fn stopped(arguments: &TrainArguments) -> Failure {
+    Failure::failed(format!("stopped; the same command with --resume goes on in {}", arguments.out.display()))
 }
 
 /// What is wrong with settings or directories is the user's to mend; a run that diverges or a full disk is not.
@@ -88,87 +92,106 @@ pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-/// The run's configuration: a file's, or that of a run to resume, or the paper's, changed by what the user gave.
-fn configuration(arguments: &TrainArguments) -> Result<TrainConfig, Failure> {
-    let held = arguments.out.join("config.toml");
+/// The run's configuration: a file's, or that of a run to resume, or the paper's, changed by what the user gave. What
+/// does not apply to it is refused.
+fn configuration(arguments: &TrainArguments) -> Result<RunConfig, Failure> {
     let mut config = match (&arguments.config, arguments.task) {
         (Some(path), None) => read_config(path)?,
         (Some(_), Some(_)) => return Err(Failure::bad_input("give a TASK or --config, not both")),
-        (None, Some(name)) => {
-            let model = arguments.model.as_deref().unwrap_or("iter-homo-path");
-            TrainConfig::new(TaskSpec::paper(name), ModelConfig::preset(model))
-        }
-        (None, None) if arguments.resume && held.is_file() => {
+        (None, Some(task)) => RunConfig::new(TaskSpec::paper(task), ModelConfig::preset(default_model(task))),
+        (None, None) if arguments.resume && arguments.out.join("config.toml").is_file() => {
             RunDirectory::config_of(&arguments.out).map_err(failure)?
         }
         (None, None) => return Err(Failure::bad_input("give a TASK, or --config FILE; see `itergnn train --help`")),
     };
-    if let (Some(name), Some(_)) = (&arguments.model, &arguments.config) {
-        config.model = ModelConfig::preset(name);
-    }
-    let choice = &arguments.samples_of;
-    task::apply(&mut config.task, choice).map_err(Failure::bad_input)?;
-    config.model.layer = named("layer", &arguments.layer)?.or(config.model.layer);
-    config.model.aggregation = named("aggregation", &arguments.aggregation)?.or(config.model.aggregation);
-    config.model.prior = named("prior", &arguments.prior)?.or(config.model.prior);
-    if let Some(kind) = &arguments.controller {
-        let value = serde_json::json!({ "kind": kind });
-        let parsed = serde_json::from_value(value);
-        config.model.controller =
-            Some(parsed.map_err(|error| Failure::bad_input(format!("--controller {kind}: {error}")))?);
-    }
-    config.model.hidden_width = arguments.hidden.or(config.model.hidden_width);
-    config.epochs = arguments.epochs.unwrap_or(config.epochs);
-    config.data.train = arguments.samples.unwrap_or(config.data.train);
-    config.data.validation = arguments.validation.unwrap_or(config.data.validation);
-    config.batch_size = arguments.batch_size.unwrap_or(config.batch_size);
-    config.optimiser.learning_rate = arguments.learning_rate.unwrap_or(config.optimiser.learning_rate);
+    refuse_other_flags(arguments, &config)?;
+    task::apply(&mut config.task, &arguments.samples_of).map_err(Failure::bad_input)?;
+    change_model(&mut config.model, arguments);
+    let optimiser = &mut config.optimiser;
+    optimiser.learning_rate = arguments.learning_rate.unwrap_or(optimiser.learning_rate);
     config.seed = arguments.seed.unwrap_or(config.seed);
     config.engine = arguments.engine.unwrap_or(config.engine);
-    for setting in &arguments.set {
-        config = with_setting(&config, setting)?;
-    }
-    config.resolved().map_err(failure)
-}
-
-/// The configuration with one field changed, written `a.b.c=value` with a TOML value; what is no TOML value is a string.
-fn with_setting(config: &TrainConfig, setting: &str) -> Result<TrainConfig, Failure> {
-    let bad = |why: String| Failure::bad_input(format!("--set {setting}: {why}"));
-    let (key, value) = setting.split_once('=').ok_or_else(|| bad("expected KEY=VALUE".to_owned()))?;
-    let parsed = toml::from_str::<toml::Table>(&format!("value = {value}"));
-    let value = parsed.ok().and_then(|mut table| table.remove("value")).unwrap_or(toml::Value::from(value));
-    let mut whole = toml::Table::try_from(config).map_err(|error| bad(error.to_string()))?;
-    let mut table = &mut whole;
-    let mut parts = key.trim().split('.').peekable();
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            table.insert(part.to_owned(), value);
-            break;
+    match &mut config.method {
+        MethodConfig::Supervised(method) => {
+            method.epochs = arguments.epochs.unwrap_or(method.epochs);
+            method.batch_size = arguments.batch_size.unwrap_or(method.batch_size);
+            method.data.train = arguments.samples.unwrap_or(method.data.train);
+            method.data.validation = arguments.validation.unwrap_or(method.data.validation);
         }
-        let inner = table.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new()));
-        table = inner.as_table_mut().ok_or_else(|| bad(format!("{part} is no table")))?;
+        MethodConfig::CrossValidation(method) => {
+            method.epochs = arguments.epochs.unwrap_or(method.epochs);
+            method.batch_size = arguments.batch_size.unwrap_or(method.batch_size);
+            method.folds = arguments.folds.map_or(method.folds, Into::into);
+            method.fold = arguments.fold.or(method.fold);
+        }
+        MethodConfig::DoubleDqn(method) => {
+            method.steps = arguments.steps.unwrap_or(method.steps);
+            method.layers = arguments.layers.or(method.layers);
+            method.kernel = arguments.kernel.or(method.kernel);
+            method.agent.batch_size = arguments.batch_size.unwrap_or(method.agent.batch_size);
+        }
     }
-    let text = toml::to_string(&whole).map_err(|error| bad(error.to_string()))?;
-    // The line would be one of a file that the user never saw.
-    TrainConfig::from_toml(&text).map_err(|error| {
-        let message = error.to_string();
-        bad(message
-            .split_once(": line ")
-            .and_then(|(_, rest)| rest.split_once(": "))
-            .map_or(message.clone(), |(_, why)| why.to_owned()))
-    })
+    for setting in &arguments.set {
+        config = config.with_setting(setting).map_err(|error| Failure::bad_input(format!("--set {error}")))?;
+    }
+    Ok(config)
 }
 
-fn read_config(path: &Path) -> Result<TrainConfig, Failure> {
-    let text = fs::read_to_string(path).map_err(|error| Failure::bad_input(format!("{}: {error}", path.display())))?;
-    TrainConfig::from_toml(&text).map_err(|error| Failure::bad_input(format!("{}: {error}", path.display())))
+fn default_model(task: Task) -> &'static str {
+    match task {
+        Task::Pacman => "iter-path",
+        Task::GraphClassification => "iter-gin",
+        _ => "iter-homo-path",
+    }
 }
 
-/// A value by the name it has in configuration files.
-pub(crate) fn named<T: DeserializeOwned>(what: &str, name: &Option<String>) -> Result<Option<T>, Failure> {
-    let Some(name) = name else { return Ok(None) };
-    let parsed = serde_json::from_value(serde_json::Value::String(name.clone()));
-    parsed.map(Some).map_err(|error| Failure::bad_input(format!("--{what} {name}: {error}")))
+fn change_model(model: &mut ModelConfig, arguments: &TrainArguments) {
+    if let Some(name) = &arguments.model {
+        *model = ModelConfig::preset(name.as_str());
+    }
+    model.layer = arguments.layer.or(model.layer);
+    model.aggregation = arguments.aggregation.or(model.aggregation);
+    model.prior = arguments.prior.map(Into::into).or(model.prior);
+    model.controller = arguments.controller.map(Into::into).or(model.controller.take());
+    model.hidden_width = arguments.hidden.or(model.hidden_width);
+}
+
+/// Refuses the flags that mean nothing for the way a task is learned; those of the task and of the model are refused by
+/// task and model.
+fn refuse_other_flags(arguments: &TrainArguments, config: &RunConfig) -> Result<(), Failure> {
+    let samples = matches!(config.method, MethodConfig::Supervised(_));
+    let folds = matches!(config.method, MethodConfig::CrossValidation(_));
+    let games = matches!(config.method, MethodConfig::DoubleDqn(_));
+    let flags = [
+        ("--layer", arguments.layer.is_some(), !folds),
+        ("--aggregation", arguments.aggregation.is_some(), !folds),
+        ("--controller", arguments.controller.is_some(), !folds),
+        ("--prior", arguments.prior.is_some(), !folds),
+        ("--epochs", arguments.epochs.is_some(), !games),
+        ("--samples", arguments.samples.is_some(), samples),
+        ("--validation", arguments.validation.is_some(), samples),
+        ("--engine", arguments.engine.is_some(), samples),
+        ("--seeds", arguments.seeds.is_some(), !folds),
+        ("--steps", arguments.steps.is_some(), games),
+        ("--layers", arguments.layers.is_some(), games),
+        ("--kernel", arguments.kernel.is_some(), games),
+        ("--folds", arguments.folds.is_some(), folds),
+        ("--fold", arguments.fold.is_some(), folds),
+    ];
+    let Some((flag, ..)) = flags.into_iter().find(|(_, given, applies)| *given && !applies) else { return Ok(()) };
+    let task = config.task.task();
+    let how = match &config.method {
+        MethodConfig::Supervised(_) => "is learned from samples",
+        MethodConfig::CrossValidation(_) => "is learned in folds",
+        MethodConfig::DoubleDqn(_) => "is learned by playing",
+    };
+    Err(Failure::bad_input(format!("{flag} does not apply to {task}, which {how}")))
+}
+
+fn read_config(path: &Path) -> Result<RunConfig, Failure> {
+    let at = |error: &dyn std::fmt::Display| Failure::bad_input(format!("{}: {error}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| at(&error))?;
+    RunConfig::from_toml(&text).map_err(|error| at(&error))
 }
 
 #[derive(Serialize)]
@@ -176,7 +199,9 @@ struct Row {
     seed: u64,
     status: String,
     steps: u64,
+    updates: u64,
     best_epoch: Option<u64>,
+    best_step: Option<u64>,
     validation: Option<f64>,
     seconds: f64,
     model: Option<PathBuf>,
@@ -192,18 +217,18 @@ fn report(arguments: &TrainArguments, results: &[(u64, Result<Outcome, TrainErro
             row.seed.to_string(),
             row.status.clone(),
             row.steps.to_string(),
-            row.best_epoch.map_or("-".into(), |epoch| epoch.to_string()),
+            row.best_step.map_or("-".into(), |step| step.to_string()),
             row.validation.map_or("-".into(), |value| format!("{value:.3e}")),
             format!("{:.1}", row.seconds),
         ]
     });
-    let header = ["seed", "status", "steps", "best epoch", "validation", "seconds"];
+    let header = ["seed", "status", "steps", "best at step", "validation", "seconds"];
     print(&format!("{}model: {}\n", output::table(&header, cells), arguments.out.display()))
 }
 
 fn row(arguments: &TrainArguments, seed: u64, result: &Result<Outcome, TrainError>) -> Row {
     let directory = match arguments.seeds {
-        Some(_) => itergnn::train::seed_directory(&arguments.out, seed),
+        Some(_) => seed_directory(&arguments.out, seed),
         None => arguments.out.clone(),
     };
     match result {
@@ -216,7 +241,9 @@ fn row(arguments: &TrainArguments, seed: u64, result: &Result<Outcome, TrainErro
             }
             .to_owned(),
             steps: outcome.steps,
+            updates: outcome.updates,
             best_epoch: outcome.best.map(|best| best.epoch),
+            best_step: outcome.best.map(|best| best.step),
             validation: outcome.best.map(|best| best.value),
             seconds: outcome.seconds,
             model: Some(RunDirectory::best_model_in(&directory)),
@@ -225,33 +252,12 @@ fn row(arguments: &TrainArguments, seed: u64, result: &Result<Outcome, TrainErro
             seed,
             status: error.to_string(),
             steps: 0,
+            updates: 0,
             best_epoch: None,
+            best_step: None,
             validation: None,
             seconds: 0.0,
             model: None,
         },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use itergnn::tasks::Task;
-
-    #[test]
-    fn any_setting_can_be_changed_by_its_name() {
-        let config = TrainConfig::new(TaskSpec::paper(Task::ShortestPath), ModelConfig::preset("max-plus"));
-        let set = |setting: &str| with_setting(&config, setting);
-        assert_eq!(set("epochs=7").unwrap().epochs, 7);
-        assert_eq!(set("model.max_plus.residual=true").unwrap().model.max_plus.residual, Some(true));
-        assert_eq!(set("model.name=path").unwrap().model.name, "path");
-        let schedule = set("optimiser.schedule={ kind = 'cosine', warm_up_steps = 3 }").unwrap().optimiser.schedule;
-        assert_eq!(schedule.factor(0, 10), 1.0 / 3.0);
-        for (setting, part) in
-            [("epochs", "KEY=VALUE"), ("epochs.x=1", "no table"), ("epoch=1", "epoch"), ("epochs=many", "many")]
-        {
-            let Err(Failure::BadInput(message)) = set(setting) else { panic!("{setting}") };
-            assert!(message.starts_with(&format!("--set {setting}: ")) && message.contains(part), "{message}");
-        }
     }
 }

@@ -3,7 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use itergnn::{nn::Engine, tasks::Task};
+use itergnn::{
+    nn::{Engine, LayerKind, Prior, controllers::ControllerConfig, layers::Aggregation},
+    tasks::Task,
+    train::classification::FoldChoice,
+};
 
 use super::TaskChoice;
 use crate::compute::ComputeChoice;
@@ -55,16 +59,16 @@ pub(crate) struct TrainArguments {
     pub(crate) samples_of: TaskChoice,
     /// path, path-sim or mpnn-max.
     #[arg(long)]
-    pub(crate) layer: Option<String>,
+    pub(crate) layer: Option<LayerKind>,
     /// attention, max or sparsemax.
     #[arg(long)]
-    pub(crate) aggregation: Option<String>,
-    /// stack, shared, iter, iter-decay or act.
-    #[arg(long)]
-    pub(crate) controller: Option<String>,
-    /// none, full or core.
-    #[arg(long)]
-    pub(crate) prior: Option<String>,
+    pub(crate) aggregation: Option<Aggregation>,
+    /// How layers are composed.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) controller: Option<ControllerName>,
+    /// Where the homogeneous prior holds.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) prior: Option<PriorName>,
     /// Width of the hidden state.
     #[arg(long)]
     pub(crate) hidden: Option<usize>,
@@ -127,4 +131,61 @@ pub(crate) enum FoldSource {
     Stratified,
     /// The index files beside the set.
     Published,
+}
+
+impl From<FoldSource> for FoldChoice {
+    fn from(source: FoldSource) -> Self {
+        match source {
+            FoldSource::Stratified => Self::Stratified,
+            FoldSource::Published => Self::Published,
+        }
+    }
+}
+
+/// A controller by its name, with its own settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ControllerName {
+    /// Layers with weights of their own.
+    Stack,
+    /// One layer, repeated.
+    Shared,
+    /// The iterative module without decay.
+    Iter,
+    /// The iterative module with decay.
+    IterDecay,
+    /// Adaptive computation time.
+    Act,
+}
+
+impl From<ControllerName> for ControllerConfig {
+    fn from(name: ControllerName) -> Self {
+        match name {
+            ControllerName::Stack => Self::Stack(Default::default()),
+            ControllerName::Shared => Self::Shared(Default::default()),
+            ControllerName::Iter => Self::iter(),
+            ControllerName::IterDecay => Self::iter_decay(),
+            ControllerName::Act => Self::Act(Default::default()),
+        }
+    }
+}
+
+/// A prior by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum PriorName {
+    /// Nowhere.
+    None,
+    /// Every module is free of biases.
+    Full,
+    /// Only the message-passing part is.
+    Core,
+}
+
+impl From<PriorName> for Prior {
+    fn from(name: PriorName) -> Self {
+        match name {
+            PriorName::None => Self::None,
+            PriorName::Full => Self::Full,
+            PriorName::Core => Self::Core,
+        }
+    }
 }

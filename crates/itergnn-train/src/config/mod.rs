@@ -13,6 +13,7 @@ mod names;
 mod optimiser;
 mod run_config;
 mod schedule;
+mod setting;
 mod short_form;
 mod supervised;
 mod task_shape;

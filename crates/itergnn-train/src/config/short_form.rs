@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::MethodConfig;
 
 /// Fields that belong to a run whatever its method.
-const SHARED: [&str; 9] =
+pub(super) const SHARED: [&str; 9] =
     ["seed", "log_every", "engine", "task", "model", "method", "optimiser", "selection", "checkpoint"];
 
 /// The configuration with a method of its own, and with that method's defaults where it has other ones than the rest.

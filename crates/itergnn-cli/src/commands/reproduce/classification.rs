@@ -7,10 +7,10 @@ use std::{
 };
 
 use itergnn::{
-    tasks::graph_classification::GraphClassificationSpec,
+    tasks::{TaskSpec, graph_classification::GraphClassificationSpec},
     train::{
-        Start,
-        classification::{ClassificationConfig, ClassificationOptions, ClassificationResult, cross_validate},
+        CrossValidationConfig, MethodConfig, ModelConfig, RunConfig, Silent, Start, TrainOptions,
+        classification::{ClassificationResult, cross_validate},
         run::write_atomically,
     },
 };
@@ -48,20 +48,15 @@ pub(super) struct Plan<'a> {
 pub(super) fn run(plan: &Plan<'_>, out: &Path) -> Result<bool, Failure> {
     for model in MODELS {
         for (set, _) in SETS {
-            let mut config = config(plan.data, set, model)?;
-            config.epochs = plan.epochs;
+            let config = config(plan.data, set, model, plan.epochs)?;
             if read(out, model, set).is_some_and(|result| result.config == portable(&config)) {
                 continue;
             }
             note(&format!("graph-classification/{model} on {set}: {} epochs of ten folds", plan.epochs));
-            let options = ClassificationOptions {
-                start: Start::ResumeOrNew,
-                stop: Arc::clone(plan.stop),
-                only_fold: None,
-                workers: plan.workers,
-            };
+            let stop = Arc::clone(plan.stop);
+            let options = TrainOptions { start: Start::ResumeOrNew, stop, ..TrainOptions::default() };
             let folder = out.join("runs").join(FOLDER).join(format!("{model}-{set}-{}", plan.epochs));
-            let (_, result) = cross_validate(&config, &folder, &options, |_| {}).map_err(failure)?;
+            let (_, result) = cross_validate(&config, &folder, &options, plan.workers, |_| Silent).map_err(failure)?;
             let Some(mut result) = result else { return Ok(false) };
             result.config = portable(&result.config);
             let text = serde_json::to_vec_pretty(&result).map_err(Failure::failed)?;
@@ -75,15 +70,20 @@ pub(super) fn run(plan: &Plan<'_>, out: &Path) -> Result<bool, Failure> {
     Ok(true)
 }
 
-fn config(data: &Path, set: &str, model: &str) -> Result<ClassificationConfig, Failure> {
+fn config(data: &Path, set: &str, model: &str, epochs: u64) -> Result<RunConfig, Failure> {
     let dataset = set.parse().map_err(Failure::failed)?;
-    Ok(ClassificationConfig::new(GraphClassificationSpec { data: data.to_owned(), dataset }, model))
+    let task = TaskSpec::GraphClassification(GraphClassificationSpec { data: data.to_owned(), dataset });
+    let method = CrossValidationConfig { epochs, ..CrossValidationConfig::default() };
+    let config = RunConfig::new(task, ModelConfig::preset(model));
+    Ok(RunConfig { method: MethodConfig::CrossValidation(method), ..config })
 }
 
 /// The same without the place of the data on this machine.
-fn portable(config: &ClassificationConfig) -> ClassificationConfig {
+fn portable(config: &RunConfig) -> RunConfig {
     let mut config = config.clone();
-    config.spec_mut().data = PathBuf::from("data");
+    if let TaskSpec::GraphClassification(spec) = &mut config.task {
+        spec.data = PathBuf::from("data");
+    }
     config
 }
 
@@ -125,6 +125,7 @@ fn row(set: &str, model: &str, paper: (f64, f64), result: Option<&Classification
         return vec![plain(set), plain(model), plain("not run"), missing(), missing(), theirs, missing()];
     };
     let (best, last) = (&result.selected, &result.last);
+    let epochs = result.config.cross_validation().map_or(0, |method| method.epochs);
     let blocks = result.config.model.blocks.map_or(String::new(), |blocks| format!(", {blocks} blocks"));
     vec![
         plain(set),
@@ -134,7 +135,7 @@ fn row(set: &str, model: &str, paper: (f64, f64), result: Option<&Classification
             short: 100.0 * best.mean < paper.0 - paper.1,
         },
         plain(&show(100.0 * last.mean, 100.0 * last.standard_deviation)),
-        plain(&format!("{} of {}{blocks}", result.selected_epoch, result.config.epochs)),
+        plain(&format!("{} of {epochs}{blocks}", result.selected_epoch)),
         theirs,
         plain(&format!("{:.0}", result.seconds)),
     ]

@@ -1,7 +1,7 @@
 //! Tables that a queue of trainings fills.
 
-use itergnn::train::TrainConfig;
 use itergnn::train::reproduction::{Cell, ExperimentResult, Quantity, ResultStore, Row, Section, Spread};
+use itergnn::train::{RunConfig, SupervisedConfig};
 
 use super::{figures::iterations_by_distance, yardsticks};
 use crate::{
@@ -76,7 +76,7 @@ fn shown(cell: &Cell, quantity: Quantity, section: &Section, results: &[Experime
 
 /// Says so where a cell comes from shorter trainings than the plan has.
 fn shorter(cell: &Cell, section: &Section, results: &[ExperimentResult]) -> String {
-    let work = |config: &TrainConfig| config.epochs * config.data.train;
+    let work = |config: &RunConfig| settings(config).map_or(0, |method| method.epochs * method.data.train);
     let Some(planned) = section.experiments.iter().find(|experiment| experiment.id == cell.experiment) else {
         return String::new();
     };
@@ -84,6 +84,11 @@ fn shorter(cell: &Cell, section: &Section, results: &[ExperimentResult]) -> Stri
     let short = of_cell.filter(|result| work(&result.config) < work(&planned.config));
     let steps = short.filter_map(|result| result.training.as_ref()).map(|training| training.steps).min();
     steps.map_or(String::new(), |steps| format!(", {steps} steps"))
+}
+
+/// How a run learned from samples, as all runs of the tables do.
+fn settings(config: &RunConfig) -> Option<&SupervisedConfig> {
+    config.supervised().ok()
 }
 
 /// What every run took.
@@ -94,8 +99,8 @@ fn times(results: &[ExperimentResult]) -> ReportTable {
         let texts = [
             result.id.clone(),
             result.config.seed.to_string(),
-            result.config.data.train.to_string(),
-            result.config.epochs.to_string(),
+            settings(&result.config).map_or("-".to_owned(), |method| method.data.train.to_string()),
+            settings(&result.config).map_or("-".to_owned(), |method| method.epochs.to_string()),
             training.map_or("-".to_owned(), |training| training.steps.to_string()),
             training.map_or("-".to_owned(), |training| format!("{:.0}", training.seconds)),
             format!("{:.0}", result.measured.values().map(|measured| measured.seconds).sum::<f64>()),
