@@ -151,7 +151,7 @@ fn change_model(model: &mut ModelConfig, arguments: &TrainArguments) {
     }
     model.layer = arguments.layer.or(model.layer);
     model.aggregation = arguments.aggregation.or(model.aggregation);
-    model.prior = arguments.prior.map(Into::into).or(model.prior);
+    model.prior = arguments.prior.or(model.prior);
     model.controller = arguments.controller.map(Into::into).or(model.controller.take());
     model.hidden_width = arguments.hidden.or(model.hidden_width);
 }

@@ -1,13 +1,17 @@
 //! Arguments of trainings.
 
-use std::path::PathBuf;
+use std::{error::Error, path::PathBuf, str::FromStr};
 
-use clap::Args;
+use clap::{
+    Args,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
 use itergnn::{
     nn::{Engine, LayerKind, Prior, controllers::ControllerConfig, layers::Aggregation},
     tasks::Task,
     train::classification::FoldChoice,
 };
+use strum::VariantNames;
 
 use super::TaskChoice;
 use crate::compute::ComputeChoice;
@@ -58,17 +62,17 @@ pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub(crate) samples_of: TaskChoice,
     /// path, path-sim or mpnn-max.
-    #[arg(long)]
+    #[arg(long, value_parser = one_of::<LayerKind>())]
     pub(crate) layer: Option<LayerKind>,
     /// attention, max or sparsemax.
-    #[arg(long)]
+    #[arg(long, value_parser = one_of::<Aggregation>())]
     pub(crate) aggregation: Option<Aggregation>,
     /// How layers are composed.
     #[arg(long, value_name = "NAME")]
     pub(crate) controller: Option<ControllerName>,
     /// Where the homogeneous prior holds.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) prior: Option<PriorName>,
+    #[arg(long, value_name = "NAME", value_parser = one_of::<Prior>())]
+    pub(crate) prior: Option<Prior>,
     /// Width of the hidden state.
     #[arg(long)]
     pub(crate) hidden: Option<usize>,
@@ -169,23 +173,10 @@ impl From<ControllerName> for ControllerConfig {
     }
 }
 
-/// A prior by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum PriorName {
-    /// Nowhere.
-    None,
-    /// Every module is free of biases.
-    Full,
-    /// Only the message-passing part is.
-    Core,
-}
-
-impl From<PriorName> for Prior {
-    fn from(name: PriorName) -> Self {
-        match name {
-            PriorName::None => Self::None,
-            PriorName::Full => Self::Full,
-            PriorName::Core => Self::Core,
-        }
-    }
+/// A value by its name, which is one of a list.
+fn one_of<T>() -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static> + VariantNames + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(T::VARIANTS).try_map(|name| name.parse::<T>())
 }

@@ -83,8 +83,7 @@ impl SupervisedConfig {
         splits(&run.task, &run.selection)?;
         let model = run.model.for_task(&shape)?;
         let recipe = model.settings().recipe();
-        let own_loss =
-            if recipe == Recipe::Relative { LossKind::Relative } else { LossKind::of_task(shape.task) };
+        let own_loss = if recipe == Recipe::Relative { LossKind::Relative } else { LossKind::of_task(shape.task) };
         let loss = self.loss.unwrap_or(own_loss);
         let own_measure = Measure::of_task(shape.task);
         let measure = run.selection.measure.unwrap_or(own_measure);
