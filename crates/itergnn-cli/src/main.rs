@@ -86,7 +86,7 @@ fn run(command: &Command, given: &Given) -> Result<(), Failure> {
         Command::Demo(arguments) => commands::demo::run(arguments),
         Command::Sample(arguments) => commands::sample::run(arguments, given),
         Command::Exact(arguments) => commands::exact::run(arguments, given),
-        Command::Train(arguments) => commands::train::run(arguments),
+        Command::Train(arguments) => commands::train::run(arguments, given),
         Command::Eval(arguments) => commands::evaluate::run(arguments, given),
         Command::Solve(arguments) => commands::solve::run(arguments, given),
         Command::Predict(arguments) => commands::predict::run(arguments),

@@ -20,15 +20,18 @@ use serde::Serialize;
 
 use crate::{
     commands::{classification, task},
+    estimate::Allowance,
     failure::Failure,
+    given::Given,
     options::TrainArguments,
     output::{self, print, print_json},
     training_view::Views,
 };
 
-pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failure> {
     let device = arguments.compute.start()?;
-    let config = configuration(arguments)?;
+    let config = configuration(arguments, given)?;
+    let seeds = seeds(arguments, config.seed)?;
     let stop = stop_on_interrupt()?;
     let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
     let options = TrainOptions { device, start, stop: Arc::clone(&stop), ..TrainOptions::default() };
@@ -37,9 +40,8 @@ pub(crate) fn run(arguments: &TrainArguments) -> Result<(), Failure> {
         return classification::train(arguments, &config, &options, workers);
     }
     let views = Views::new();
-    let results = match arguments.seeds {
-        Some(count) => {
-            let seeds: Vec<u64> = (0..count).map(|offset| config.seed + offset).collect();
+    let results = match seeds {
+        Some(seeds) => {
             let outcomes =
                 train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, |seed| views.of_seed(seed));
             outcomes.map_err(failure)?.into_iter().map(|outcome| (outcome.seed, outcome.result)).collect()
@@ -66,14 +68,16 @@ pub(crate) fn stopped(arguments: &TrainArguments) -> Failure {
     Failure::failed(format!("stopped; the same command with --resume goes on in {}", arguments.out.display()))
 }
 
-/// What is wrong with settings or directories is the user's to mend; a run that diverges or a full disk is not.
+/// What is wrong with settings or with the name of a directory is the user's to mend; a run that diverges or cannot be
+/// written is not.
 pub(crate) fn failure(error: TrainError) -> Failure {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match &error {
         TrainError::NotFinite { .. } | TrainError::Worker(_) => Failure::failed(error),
-        TrainError::Io { source, .. } if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) => {
-            let hint = "the last good checkpoint is kept; make room and go on with --resume";
-            Failure::failed(format!("{error}; {hint}"))
+        TrainError::Io { action: "write", source, .. } => {
+            let full = matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull);
+            let room = if full { "make room and " } else { "" };
+            Failure::failed(format!("{error}; the last good checkpoint is kept: {room}go on with --resume"))
         }
         _ => Failure::bad_input(error),
     }
@@ -94,7 +98,7 @@ pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 
 /// The run's configuration: a file's, or that of a run to resume, or the paper's, changed by what the user gave. What
 /// does not apply to it is refused.
-fn configuration(arguments: &TrainArguments) -> Result<RunConfig, Failure> {
+fn configuration(arguments: &TrainArguments, given: &Given) -> Result<RunConfig, Failure> {
     let mut config = match (&arguments.config, arguments.task) {
         (Some(path), None) => read_config(path)?,
         (Some(_), Some(_)) => return Err(Failure::bad_input("give a TASK or --config, not both")),
@@ -104,7 +108,7 @@ fn configuration(arguments: &TrainArguments) -> Result<RunConfig, Failure> {
         }
         (None, None) => return Err(Failure::bad_input("give a TASK, or --config FILE; see `itergnn train --help`")),
     };
-    refuse_other_flags(arguments, &config)?;
+    refuse_other_flags(given, &config)?;
     task::apply(&mut config.task, &arguments.samples_of).map_err(Failure::bad_input)?;
     change_model(&mut config.model, arguments);
     let optimiser = &mut config.optimiser;
@@ -156,37 +160,49 @@ fn change_model(model: &mut ModelConfig, arguments: &TrainArguments) {
     model.hidden_width = arguments.hidden.or(model.hidden_width);
 }
 
-/// Refuses the flags that mean nothing for the way a task is learned; those of the task and of the model are refused by
-/// task and model.
-fn refuse_other_flags(arguments: &TrainArguments, config: &RunConfig) -> Result<(), Failure> {
-    let samples = matches!(config.method, MethodConfig::Supervised(_));
-    let folds = matches!(config.method, MethodConfig::CrossValidation(_));
-    let games = matches!(config.method, MethodConfig::DoubleDqn(_));
-    let flags = [
-        ("--layer", arguments.layer.is_some(), !folds),
-        ("--aggregation", arguments.aggregation.is_some(), !folds),
-        ("--controller", arguments.controller.is_some(), !folds),
-        ("--prior", arguments.prior.is_some(), !folds),
-        ("--epochs", arguments.epochs.is_some(), !games),
-        ("--samples", arguments.samples.is_some(), samples),
-        ("--validation", arguments.validation.is_some(), samples),
-        ("--engine", arguments.engine.is_some(), samples),
-        ("--seeds", arguments.seeds.is_some(), !folds),
-        ("--steps", arguments.steps.is_some(), games),
-        ("--layers", arguments.layers.is_some(), games),
-        ("--kernel", arguments.kernel.is_some(), games),
-        ("--folds", arguments.folds.is_some(), folds),
-        ("--fold", arguments.fold.is_some(), folds),
-    ];
-    let Some((flag, ..)) = flags.into_iter().find(|(_, given, applies)| *given && !applies) else { return Ok(()) };
+/// Flags that mean something however a task is learned.
+const ALWAYS: [&str; 11] =
+    ["model", "out", "config", "hidden", "batch-size", "learning-rate", "seed", "resume", "set", "device", "threads"];
+
+/// Flags of models that are made of layers; which of them a model takes, it says itself.
+const LAYERS: [&str; 4] = ["layer", "aggregation", "controller", "prior"];
+
+/// Refuses the flags that mean nothing for the task and the way it is learned.
+fn refuse_other_flags(given: &Given, config: &RunConfig) -> Result<(), Failure> {
     let task = config.task.task();
-    let how = match &config.method {
-        MethodConfig::Supervised(_) => "is learned from samples",
-        MethodConfig::CrossValidation(_) => "is learned in folds",
-        MethodConfig::DoubleDqn(_) => "is learned by playing",
+    let of_task: &[&str] = match task {
+        Task::ShortestPath => &["generator", "size", "weighted", "weights"],
+        Task::ComponentCount => &["generator", "size"],
+        Task::Tsp | Task::NewtonBalls | Task::Navigation => &["size"],
+        Task::RegularGraphs => &[],
+        Task::Pacman => &["size", "dots", "walls"],
+        Task::GraphClassification => &["data", "dataset"],
     };
-    Err(Failure::bad_input(format!("{flag} does not apply to {task}, which {how}")))
+    let (how, of_method) = match &config.method {
+        MethodConfig::Supervised(_) => {
+            ("from samples", [&LAYERS[..], &["epochs", "samples", "validation", "seeds", "engine"]].concat())
+        }
+        MethodConfig::CrossValidation(_) => ("in folds", vec!["epochs", "folds", "fold"]),
+        MethodConfig::DoubleDqn(_) => ("by playing", [&LAYERS[..], &["steps", "layers", "kernel", "seeds"]].concat()),
+    };
+    given.only(&format!("{task}, which is learned {how}"), &[&ALWAYS[..], of_task, &of_method].concat())
 }
+
+/// The seeds of a run, if there are to be several; refused where their runs cannot even be listed.
+fn seeds(arguments: &TrainArguments, first: u64) -> Result<Option<Vec<u64>>, Failure> {
+    let Some(count) = arguments.seeds else { return Ok(None) };
+    if count == 0 {
+        return Err(Failure::bad_input("--seeds 0: at least one is needed"));
+    }
+    Allowance::free().check_count("--seeds", count, SEED_BYTES)?;
+    let last = first.checked_add(count - 1).ok_or_else(|| {
+        Failure::bad_input(format!("--seeds {count}: at most {} fit above --seed {first}", u64::MAX - first))
+    })?;
+    Ok(Some((first..=last).collect()))
+}
+
+/// What the result of a run holds: a model of the paper's width with its optimiser.
+const SEED_BYTES: u64 = 1 << 20;
 
 fn read_config(path: &Path) -> Result<RunConfig, Failure> {
     let at = |error: &dyn std::fmt::Display| Failure::bad_input(format!("{}: {error}", path.display()));

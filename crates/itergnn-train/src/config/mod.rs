@@ -4,6 +4,7 @@
 //! that do not exist are refused, and what makes no sense is answered with one line that names the field.
 
 mod checkpoint;
+mod limits;
 mod loss_kind;
 mod max_plus;
 mod measure;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::{
     CheckpointConfig, CrossValidationConfig, DqnConfig, MethodConfig, ModelConfig, OptimiserConfig, SelectionConfig,
-    SupervisedConfig, short_form,
+    SupervisedConfig, limits::check_training_steps, short_form,
 };
 use crate::TrainError;
 
@@ -190,13 +190,15 @@ impl RunConfig {
     /// [`cross_validate`](crate::classification::cross_validate).
     pub fn resolve(&self) -> Result<ResolvedRun, TrainError> {
         self.validate()?;
-        match &self.method {
-            MethodConfig::Supervised(method) => method.resolve(self),
+        let run = match &self.method {
+            MethodConfig::Supervised(method) => method.resolve(self)?,
             MethodConfig::DoubleDqn(method) => {
-                Ok(ResolvedRun { model: method.model_config(&self.model)?, config: self.clone() })
+                ResolvedRun { model: method.model_config(&self.model)?, config: self.clone() }
             }
-            other => Err(other.not_supervised(self.task.task())),
-        }
+            other => return Err(other.not_supervised(self.task.task())),
+        };
+        check_training_steps(&run.model)?;
+        Ok(run)
     }
 
     /// Refuses what makes no sense whatever task and model are.

@@ -52,6 +52,9 @@ impl Default for DataConfig {
 /// whole memory.
 const LARGEST_BATCH: usize = 1 << 16;
 
+/// Most samples of a split: the order of an epoch counts them in 32 bits and holds them all, 16 GiB at most.
+const MOST_SAMPLES: u64 = u32::MAX as u64;
+
 impl SupervisedConfig {
     /// Steps in an epoch; the last one may have fewer graphs.
     pub fn steps_per_epoch(&self) -> u64 {
@@ -68,6 +71,14 @@ impl SupervisedConfig {
         at_least_one("batch_size", self.batch_size as u64)?;
         at_least_one("data.train", self.data.train)?;
         at_least_one("data.validation", self.data.validation)?;
+        for (field, count) in [("data.train", self.data.train), ("data.validation", self.data.validation)] {
+            if count > MOST_SAMPLES {
+                return Err(TrainError::config(
+                    field,
+                    format!("{count} samples are too many; at most {MOST_SAMPLES} fit"),
+                ));
+            }
+        }
         if self.batch_size > LARGEST_BATCH {
             return Err(TrainError::config("batch_size", format!("{} is more than {LARGEST_BATCH}", self.batch_size)));
         }
