@@ -5,7 +5,6 @@ use std::{io::IsTerminal, sync::Mutex};
 use indicatif::ProgressBar;
 use itergnn::{
     nn::{Device, GnnModel, store::ModelCard},
-    tasks::Task,
     train::{
         Observer, RunConfig, TrainOptions,
         classification::{

@@ -40,6 +40,22 @@ const VALUES: &[(&str, &str)] = &[
     ("--epochs", "1"),
     ("--models", "gcn"),
     ("--samples", "8"),
+    ("--model", "gcn"),
+    ("--layer", "path"),
+    ("--aggregation", "max"),
+    ("--controller", "iter"),
+    ("--prior", "full"),
+    ("--hidden", "8"),
+    ("--validation", "5"),
+    ("--steps", "5"),
+    ("--layers", "2"),
+    ("--kernel", "3"),
+    ("--batch-size", "4"),
+    ("--learning-rate", "0.1"),
+    ("--folds", "stratified"),
+    ("--fold", "1"),
+    ("--set", "seed=3"),
+    ("--config", "run.toml"),
 ];
 
 /// Flags that clap wants to see together with another.
@@ -207,6 +223,55 @@ fn reproduce_ignored_flags_of_other_tables() {
         refuses_the_rest(folder.path(), line, &format!("{always} {meant}"));
     }
     assert!(!folder.path().join("made").exists(), "nothing is made before the flags are looked at");
+}
+
+#[test]
+fn train_ignored_flags_of_other_methods() {
+    let folder = folder(FILES);
+    let path = folder.path();
+    let always = "model out hidden batch-size learning-rate seed resume set device threads";
+    let layers = "layer aggregation controller prior";
+    let sampled = format!("{always} {layers} epochs samples validation seeds engine");
+    for (task, meant) in [
+        ("shortest-path", "generator size weighted weights"),
+        ("component-count", "generator size"),
+        ("tsp", "size"),
+        ("newton-balls", "size"),
+        ("navigation", "size"),
+        ("regular-graphs", ""),
+    ] {
+        refuses_the_rest(path, &["train", task, "--out", "made"], &format!("{sampled} {meant}"));
+    }
+    let played = format!("{always} {layers} steps layers kernel seeds size dots walls");
+    refuses_the_rest(path, &["train", "pacman", "--out", "made"], &played);
+    let folded = format!("{always} epochs folds fold data dataset");
+    refuses_the_rest(path, &["train", "graph-classification", "--out", "made"], &folded);
+    assert!(!path.join("made").exists(), "nothing is made before the flags are looked at");
+}
+
+#[test]
+fn train_ignored_settings_that_a_model_does_not_have() {
+    let folder = folder(&[]);
+    for (line, part) in [
+        (&["shortest-path", "--steps", "5", "--kernel", "4"][..], "--"),
+        (&["pacman", "--set", "foo.bar=1", "--engine", "plain", "--layer", "path"], "--engine"),
+        (&["pacman", "--set", "foo.bar=1"], "foo"),
+        (&["pacman", "--kernel", "3"], "kernel"),
+        (&["pacman", "--layers", "3"], "layers"),
+        (&["pacman", "--model", "cnn", "--layer", "path"], "cnn"),
+        (&["pacman", "--model", "cnn", "--controller", "iter"], "cnn"),
+        (&["pacman", "--set", "selection.patience=3"], "selection"),
+        (&["shortest-path", "--model", "max-plus", "--layer", "path"], "model.layer"),
+        (&["shortest-path", "--model", "waves", "--controller", "iter"], "model.controller"),
+        (&["tsp", "--model", "one-tree", "--hidden", "8"], "one-tree"),
+        (&["regular-graphs", "--model", "gin", "--prior", "full"], "model.prior"),
+        (&["shortest-path", "--model", "path", "--set", "model.max_plus.training_cap=3"], "max_plus"),
+        (&["shortest-path", "--set", "epoch=3"], "epoch"),
+        (&["shortest-path", "--layer", "paths"], "path-sim"),
+    ] {
+        crate::support::fails(folder.path(), &[&["train", "--out", "made"], line].concat(), 2, &[part]);
+    }
+    assert!(!folder.path().join("made").exists());
 }
 
 #[test]

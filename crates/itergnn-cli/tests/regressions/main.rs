@@ -8,3 +8,4 @@ mod flags;
 mod limits;
 #[cfg(unix)]
 mod outputs;
+mod training;
