@@ -6,7 +6,7 @@ use std::{
 };
 
 use itergnn::train::{
-    EpochRecord, Observer, Outcome, Start, Status, StepRecord, TrainConfig as RunConfig, TrainError, TrainOptions,
+    EpochRecord, Observer, Outcome, Start, Status, StepRecord, RunConfig, TrainError, TrainOptions,
     rl::PlayRecord, seed_directory, train, train_seeds,
 };
 use pyo3::prelude::*;
