@@ -106,11 +106,9 @@ impl Settings for WaveConfig {
     }
 
     fn line(&self) -> String {
-        let (scaling, readout, maps) = (self.scaling, self.readout, self.leaves());
-        format!(
-            "waves (task-aligned): {} channels, {scaling} target, readout {readout}, {maps} linear maps",
-            self.channels
-        )
+        let (channels, scaling, readout) = (self.channels, name_of(&self.scaling), name_of(&self.readout));
+        let head = if self.depth == 0 { "a linear head".to_owned() } else { format!("{} linear maps", self.leaves()) };
+        format!("waves (task-aligned): {channels} channels, {scaling} target, readout {readout}, {head}")
     }
 
     fn hidden_width(&self) -> usize {
