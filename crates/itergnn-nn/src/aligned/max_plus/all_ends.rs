@@ -53,14 +53,14 @@ pub(super) fn lengths_to_all(model: &MaxPlusModel, graph: &GraphTensors, fixed: 
         return None;
     }
     let ways = Ways::of(graph);
-    let heads = (0..rule.head.len()).map(|head| Slopes::of(&rule, head, class, ways.symmetric));
-    let heads: Vec<Slopes> = heads.collect::<Option<_>>()?;
+    let used = (0..rule.head.len()).filter(|&head| rule.head[head] != 0.0);
+    let heads: Vec<Slopes> = used.map(|head| Slopes::of(&rule, head, class, ways.symmetric)).collect::<Option<_>>()?;
     let meets = rule.stops_when_waves_meet() && ways.first_is_shortest && heads.iter().all(Slopes::are_equal);
     if !ways.not_negative || !(rule.waits_for_rest() || meets) {
         return None;
     }
     let (state, iterations) = settled(&rule, graph, node, class);
-    let lengths = |state: &[f64]| -> f64 { heads.iter().zip(&rule.head).map(|(head, w)| w * head.read(state)).sum() };
+    let lengths = |state: &[f64]| -> f64 { heads.iter().map(|head| head.weight * head.read(state)).sum() };
     let values = state.chunks_exact(rule.channels.max(1)).map(lengths).collect();
     Some(AllLengths { values, iterations })
 }
@@ -82,6 +82,8 @@ fn settled(rule: &Rule, graph: &GraphTensors, node: usize, class: usize) -> (Vec
 
 /// What a head reads, seen from the fixed end.
 struct Slopes {
+    /// Of the head in the prediction.
+    weight: f64,
     /// Channels from the fixed end, with their weights.
     fixed: Vec<(usize, f64)>,
     /// What a unit of distance takes from the head by waves of the fixed and of the other end.
@@ -95,7 +97,8 @@ struct Slopes {
 impl Slopes {
     /// `None` if the head reads more than distances from source and target, or a channel that travels the wrong way in a directed graph.
     fn of(rule: &Rule, head: usize, class: usize, symmetric: bool) -> Option<Self> {
-        let mut found = Self { fixed: Vec::new(), slopes: [0.0; 2], ruler: None, nowhere: 0.0 };
+        let mut found =
+            Self { weight: rule.head[head], fixed: Vec::new(), slopes: [0.0; 2], ruler: None, nowhere: 0.0 };
         let row = &rule.read[head * rule.channels..(head + 1) * rule.channels];
         for (channel, &weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             let starts: Vec<bool> = (0..3).map(|class| rule.start[class * rule.channels + channel] == 0.0).collect();

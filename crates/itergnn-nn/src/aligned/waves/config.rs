@@ -106,7 +106,7 @@ impl Settings for WaveConfig {
     }
 
     fn line(&self) -> String {
-        let (channels, scaling, readout) = (self.channels, name_of(&self.scaling), name_of(&self.readout));
+        let (channels, scaling, readout) = (self.channels, self.scaling, self.readout);
         let head = if self.depth == 0 { "a linear head".to_owned() } else { format!("{} linear maps", self.leaves()) };
         format!("waves (task-aligned): {channels} channels, {scaling} target, readout {readout}, {head}")
     }
