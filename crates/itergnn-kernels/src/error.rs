@@ -29,7 +29,7 @@ pub enum KernelError {
         problem: &'static str,
     },
     /// Settings that the kernels do not cover.
-    #[error("unsupported block configuration: {0}")]
+    #[error("unsupported configuration: {0}")]
     Config(String),
     /// The processor lacks the instruction set that was asked for.
     #[error("this processor does not offer the instruction set {0:?}")]

@@ -108,3 +108,19 @@ impl GraphStructure {
         Self::checked(senders.into(), Segments::from_lengths(incoming), node_segments)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_selection_counts_its_own_nodes() {
+        // An edge both ways, a lone node, a line of three.
+        let incoming = Segments::from_lengths([1, 1, 0, 1, 2, 1]);
+        let whole = GraphStructure::new(vec![1, 0, 4, 3, 5, 4], incoming, Segments::from_lengths([2, 1, 3]));
+        let part = whole.expect("the edges stay in their graphs").select_graphs(&[2, 0]);
+        assert_eq!(part.node_segments(), &Segments::from_lengths([3, 2]));
+        assert_eq!(part.incoming(), &Segments::from_lengths([1, 2, 1, 1, 1]));
+        assert_eq!(part.senders(), [1, 0, 2, 1, 4, 3]);
+    }
+}

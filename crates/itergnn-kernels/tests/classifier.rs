@@ -1,9 +1,9 @@
 //! The classifier's gradient against finite differences, its instruction sets against each other, and its laws.
 
-use itergnn_kernels::Isa;
-use itergnn_kernels::classifier::{
-    Classifier, ClassifierBatch, ClassifierConfig, ClassifierLayout, Iteration, Pooling,
-};
+use itergnn_kernels::classifier::{Classifier, ClassifierBatch, ClassifierLayout};
+use itergnn_kernels::segments::Segments;
+use itergnn_kernels::settings::{ControllerConfig, IterConfig, JumpingKnowledgeConfig, ReadoutKind};
+use itergnn_kernels::{GraphStructure, Isa};
 
 /// Central differences with steps of 1e-6 of functions of size 1 have errors of about 1e-9; kinks of ReLU that a step crosses are what is left.
 const DIFFERENCE_TOLERANCE: f64 = 1e-6;
@@ -22,52 +22,38 @@ impl Numbers {
 }
 
 struct Graphs {
-    node_offsets: Vec<u32>,
-    edge_offsets: Vec<u32>,
-    senders: Vec<u32>,
+    structure: GraphStructure,
     features: Vec<f64>,
     classes: Vec<u32>,
 }
 
 /// A directed ring with a chord, a lone node, a line both ways, and a ring again.
 fn graphs(width: usize) -> Graphs {
-    let mut graphs = Graphs {
-        node_offsets: vec![0],
-        edge_offsets: vec![0],
-        senders: Vec::new(),
-        features: Vec::new(),
-        classes: vec![1, 0, 1, 0],
-    };
     let into: [&[&[u32]]; 4] =
         [&[&[4, 2], &[0], &[1], &[2], &[3]], &[&[]], &[&[1], &[0, 2], &[1]], &[&[3], &[0], &[1], &[2]]];
+    let (mut senders, mut incoming) = (Vec::new(), Vec::new());
     for graph in into {
-        let base = graphs.edge_offsets.len() as u32 - 1;
-        for senders in graph {
-            graphs.senders.extend(senders.iter().map(|sender| sender + base));
-            graphs.edge_offsets.push(graphs.senders.len() as u32);
+        let base = incoming.len() as u32;
+        for given in graph {
+            senders.extend(given.iter().map(|sender| sender + base));
+            incoming.push(given.len());
         }
-        graphs.node_offsets.push(graphs.edge_offsets.len() as u32 - 1);
     }
     let mut numbers = Numbers(5);
-    graphs.features = (0..(graphs.edge_offsets.len() - 1) * width).map(|_| numbers.next()).collect();
-    graphs
+    let features = (0..incoming.len() * width).map(|_| numbers.next()).collect();
+    let sizes = Segments::from_lengths(into.map(<[&[u32]]>::len));
+    let structure = GraphStructure::new(senders, Segments::from_lengths(incoming), sizes);
+    Graphs { structure: structure.unwrap(), features, classes: vec![1, 0, 1, 0] }
 }
 
 impl Graphs {
     fn batch<'a>(&'a self, dropout: &'a [f64]) -> ClassifierBatch<'a, f64> {
-        ClassifierBatch {
-            node_offsets: &self.node_offsets,
-            edge_offsets: &self.edge_offsets,
-            senders: &self.senders,
-            features: &self.features,
-            classes: &self.classes,
-            dropout,
-        }
+        ClassifierBatch { structure: &self.structure, features: &self.features, classes: &self.classes, dropout }
     }
 }
 
-fn config(iteration: Option<Iteration>, pooling: Pooling) -> ClassifierConfig {
-    ClassifierConfig { node_width: 3, hidden_width: 5, classes: 2, blocks: 2, pooling, iteration }
+fn config(controller: Option<ControllerConfig>, pooling: ReadoutKind) -> JumpingKnowledgeConfig {
+    JumpingKnowledgeConfig { hidden_width: 5, blocks: 2, pooling, controller, ..JumpingKnowledgeConfig::new(3, 2) }
 }
 
 fn parameters(layout: &ClassifierLayout) -> Vec<f64> {
@@ -79,15 +65,21 @@ fn parameters(layout: &ClassifierLayout) -> Vec<f64> {
     parameters
 }
 
-fn cases() -> Vec<ClassifierConfig> {
+fn cases() -> Vec<JumpingKnowledgeConfig> {
+    let iterated = |training_cap, epsilon, decay| {
+        let inference_cap = Some(training_cap);
+        Some(ControllerConfig::Iter(IterConfig {
+            training_cap,
+            inference_cap,
+            epsilon,
+            decay,
+            ..IterConfig::default()
+        }))
+    };
     // The second epsilon is so large that graphs leave at different steps.
-    let iterations = [
-        None,
-        Some(Iteration { most_steps: 3, epsilon: 1e-7, decay: 0.9 }),
-        Some(Iteration { most_steps: 6, epsilon: 0.2, decay: 0.95 }),
-    ];
-    let both = |iteration| [Pooling::Sum, Pooling::Mean].map(|pooling| config(iteration, pooling));
-    iterations.into_iter().flat_map(both).collect()
+    let controllers = [None, iterated(3, 1e-7, 0.9), iterated(6, 0.2, 0.95)];
+    let both = |controller| [ReadoutKind::Sum, ReadoutKind::Mean].map(|pooling| config(controller, pooling));
+    controllers.into_iter().flat_map(both).collect()
 }
 
 #[test]
@@ -103,7 +95,7 @@ fn gradients_are_finite_differences() {
             classifier.step(parameters, &mut statistics, &graphs.batch(&dropout)).unwrap()
         };
         let outcome = loss(&parameters);
-        if config.iteration.is_some_and(|iteration| iteration.epsilon > 0.1) {
+        if config.iteration().is_some_and(|iteration| iteration.epsilon > 0.1) {
             assert!(outcome.steps.iter().any(|steps| *steps != outcome.steps[0]), "{:?}", outcome.steps);
         }
         for at in 0..parameters.len() {
@@ -127,14 +119,8 @@ fn gradients_are_finite_differences() {
 fn instruction_sets_agree() {
     let graphs = graphs(3);
     let features: Vec<f32> = graphs.features.iter().map(|&value| value as f32).collect();
-    let single = ClassifierBatch {
-        node_offsets: &graphs.node_offsets,
-        edge_offsets: &graphs.edge_offsets,
-        senders: &graphs.senders,
-        features: &features,
-        classes: &graphs.classes,
-        dropout: &[],
-    };
+    let single =
+        ClassifierBatch { structure: &graphs.structure, features: &features, classes: &graphs.classes, dropout: &[] };
     for config in cases() {
         let double = Classifier::<f64>::new(config, Isa::Portable).unwrap();
         let parameters = parameters(double.layout());
@@ -170,14 +156,9 @@ fn a_score_does_not_depend_on_the_batch() {
         let parameters = parameters(classifier.layout());
         let statistics = vec![0.5; classifier.layout().statistics];
         let together = classifier.scores(&parameters, &statistics, &graphs.batch(&[])).unwrap();
-        let first = ClassifierBatch {
-            node_offsets: &[0, 5],
-            edge_offsets: &graphs.edge_offsets[..6],
-            senders: &graphs.senders[..6],
-            features: &graphs.features[..15],
-            classes: &[0],
-            dropout: &[],
-        };
+        let structure = graphs.structure.select_graphs(&[0]);
+        let first =
+            ClassifierBatch { structure: &structure, features: &graphs.features[..15], classes: &[0], dropout: &[] };
         let alone = classifier.scores(&parameters, &statistics, &first).unwrap();
         assert!(alone.iter().zip(&together).all(|(alone, together)| (alone - together).abs() < 1e-12));
     }
@@ -186,7 +167,7 @@ fn a_score_does_not_depend_on_the_batch() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let graphs = graphs(3);
-    let classifier = Classifier::<f64>::new(config(None, Pooling::Sum), Isa::Portable).unwrap();
+    let classifier = Classifier::<f64>::new(config(None, ReadoutKind::Sum), Isa::Portable).unwrap();
     let parameters = parameters(classifier.layout());
     let mut statistics = vec![0.0; classifier.layout().statistics];
     let batch = graphs.batch(&[]);
@@ -197,6 +178,10 @@ fn what_does_not_fit_is_refused() {
         classifier.step(&parameters, &mut statistics, &ClassifierBatch { classes: &[0, 1, 2, 0], ..batch }).is_err()
     );
     assert!(classifier.step(&parameters, &mut statistics, &ClassifierBatch { classes: &[0], ..batch }).is_err());
-    let empty = ClassifierConfig { blocks: 0, ..config(None, Pooling::Sum) };
+    assert!(classifier.scores(&parameters, &statistics, &ClassifierBatch { features: &[0.0], ..batch }).is_err());
+    let sizes = Segments::from_lengths([0, 13]);
+    let empty = GraphStructure::new(graphs.structure.senders(), graphs.structure.incoming().clone(), sizes).unwrap();
+    assert!(classifier.scores(&parameters, &statistics, &ClassifierBatch { structure: &empty, ..batch }).is_err());
+    let empty = JumpingKnowledgeConfig { blocks: 0, ..config(None, ReadoutKind::Sum) };
     assert!(Classifier::<f32>::new(empty, Isa::Portable).is_err());
 }

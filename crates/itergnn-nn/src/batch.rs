@@ -66,18 +66,15 @@ impl GraphTensors {
 
     /// A batch on a device, attributes in the device's float type.
     pub fn from_batch(batch: &GraphBatch, device: &Device) -> Self {
-        let nodes = Segments::from_offsets(batch.node_offsets().to_vec());
+        let nodes = Segments::from_offsets(batch.node_offsets());
         let globals = (batch.global_attributes().width() > 0).then(|| batch.global_attributes().values().to_vec());
         Self::from_union(batch.union(), nodes, device).with_optional_globals(globals, device)
     }
 
     fn from_union(union: &Graph, node_segments: Segments, device: &Device) -> Self {
-        let incoming = Segments::from_offsets(union.offsets().to_vec());
-        let structure = GraphStructure::new(union.senders().to_vec(), incoming, node_segments)
-            .expect("a graph and a batch are checked when they are made");
         let node_attributes = attribute_tensor(union.node_attributes(), union.nodes(), device);
         let edge_attributes = attribute_tensor(union.edge_attributes(), union.edges(), device);
-        Self::from_parts(structure, node_attributes, edge_attributes)
+        Self::from_parts(union_structure(union, node_segments), node_attributes, edge_attributes)
             .expect("a graph has one row per node and per edge")
     }
 
@@ -255,6 +252,16 @@ impl GraphTensors {
     pub(crate) fn self_loops(&self) -> &SelfLoops {
         self.indices.self_loops.get_or_init(|| SelfLoops::new(&self.structure, &self.device()))
     }
+}
+
+fn union_structure(union: &Graph, node_segments: Segments) -> GraphStructure {
+    GraphStructure::new(union.senders(), Segments::from_offsets(union.offsets()), node_segments)
+        .expect("a graph and a batch are checked when they are made")
+}
+
+/// Who sends to whom in a batch.
+pub(crate) fn structure_of(batch: &GraphBatch) -> GraphStructure {
+    union_structure(batch.union(), Segments::from_offsets(batch.node_offsets()))
 }
 
 fn range_u32(segments: &Segments, index: usize) -> std::ops::Range<u32> {

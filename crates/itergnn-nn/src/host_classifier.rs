@@ -6,15 +6,12 @@ use std::ops::Range;
 use burn::module::Module;
 use itergnn_graph::GraphBatch;
 use itergnn_kernels::Isa;
-use itergnn_kernels::classifier::{
-    AffineRanges, Classifier, ClassifierBatch, ClassifierConfig, ClassifierLayout, Iteration, Pooling,
-};
+use itergnn_kernels::classifier::{AffineRanges, Classifier, ClassifierBatch, ClassifierLayout};
 
 use crate::architecture::GnnConfig;
-use crate::controllers::{ControllerConfig, IterConfig, Scope};
+use crate::batch::structure_of;
 use crate::jumping_knowledge::{JumpingKnowledgeConfig, vote_dropout};
 use crate::named_tensors::{NamedTensor, named_tensors, replace_tensors};
-use crate::readout::ReadoutKind;
 use crate::{Error, GnnModel};
 
 /// The weights of a [`JumpingKnowledgeModel`](crate::JumpingKnowledgeModel) as one slice, with the fused training step of
@@ -77,14 +74,14 @@ impl HostClassifier {
             return Err(Error::config("classifier", "only gin and iter-gin run on the host"));
         };
         let isa = Isa::from_environment().map_err(|error| Error::config("classifier", error.to_string()))?;
-        let kernel = Classifier::new(kernel_config(config)?, isa);
+        let kernel = Classifier::new(*config, isa);
         let kernel = kernel.map_err(|error| Error::config("classifier", error.to_string()))?;
         let places = places(kernel.layout());
         let mut classifier = Self {
             parameters: vec![0.0; kernel.layout().parameters],
             statistics: vec![0.0; kernel.layout().statistics],
             kernel,
-            config: config.clone(),
+            config: *config,
             model: model.valid(),
             places,
         };
@@ -161,7 +158,8 @@ impl HostClassifier {
     /// [`Error::Graph`] if the graphs do not have the model's width, or a class does not exist.
     pub fn loss_and_gradient(&mut self, batch: &GraphBatch, classes: &[u32], seed: u64) -> Result<HostStep, Error> {
         let dropout = vote_dropout(&self.config, batch.len(), seed).concat();
-        let batch = ClassifierBatch { classes, dropout: &dropout, ..view(batch) };
+        let (structure, features) = (structure_of(batch), batch.union().node_attributes().values());
+        let batch = ClassifierBatch { structure: &structure, features, classes, dropout: &dropout };
         let outcome = self.kernel.step(&self.parameters, &mut self.statistics, &batch);
         let outcome = outcome.map_err(|error| Error::Graph(error.to_string()))?;
         Ok(HostStep { loss: outcome.loss, gradient: outcome.gradient, iterations: outcome.steps })
@@ -172,7 +170,9 @@ impl HostClassifier {
     /// # Errors
     /// [`Error::Graph`] if the graphs do not have the model's width.
     pub fn scores(&self, batch: &GraphBatch) -> Result<Vec<Vec<f32>>, Error> {
-        let scores = self.kernel.scores(&self.parameters, &self.statistics, &view(batch));
+        let (structure, features) = (structure_of(batch), batch.union().node_attributes().values());
+        let batch = ClassifierBatch { structure: &structure, features, classes: &[], dropout: &[] };
+        let scores = self.kernel.scores(&self.parameters, &self.statistics, &batch);
         let scores = scores.map_err(|error| Error::Graph(error.to_string()))?;
         Ok(scores.chunks_exact(self.config.output_width).map(<[f32]>::to_vec).collect())
     }
@@ -183,55 +183,6 @@ impl Place {
         let values = flat[self.range.clone()].iter().map(|&value| f64::from(value)).collect();
         NamedTensor { shape: self.shape.clone(), values }
     }
-}
-
-fn view(batch: &GraphBatch) -> ClassifierBatch<'_, f32> {
-    let union = batch.union();
-    ClassifierBatch {
-        node_offsets: batch.node_offsets(),
-        edge_offsets: union.offsets(),
-        senders: union.senders(),
-        features: union.node_attributes().values(),
-        classes: &[],
-        dropout: &[],
-    }
-}
-
-fn kernel_config(config: &JumpingKnowledgeConfig) -> Result<ClassifierConfig, Error> {
-    let refused = |problem: &str| Err(Error::config("classifier", format!("{problem} does not run on the host")));
-    if config.train_eps {
-        return refused("a learned eps");
-    }
-    let pooling = match config.pooling {
-        ReadoutKind::Sum => Pooling::Sum,
-        ReadoutKind::Mean => Pooling::Mean,
-        _ => return refused("pooling other than by sum or mean"),
-    };
-    let iteration = match &config.controller {
-        None => None,
-        Some(ControllerConfig::Iter(iter) | ControllerConfig::IterDecay(iter)) => {
-            let plain = IterConfig {
-                epsilon: iter.epsilon,
-                decay: iter.decay,
-                training_cap: iter.training_cap,
-                inference_cap: Some(iter.training_cap),
-                ..IterConfig::default()
-            };
-            if *iter != plain || plain.scope != Scope::Graph || plain.pooling != ReadoutKind::Max {
-                return refused("an iterative module with options beyond the paper");
-            }
-            Some(Iteration { most_steps: iter.training_cap, epsilon: iter.epsilon, decay: iter.decay })
-        }
-        Some(_) => return refused("a controller that is not iterative"),
-    };
-    Ok(ClassifierConfig {
-        node_width: config.node_width,
-        hidden_width: config.hidden_width,
-        classes: config.output_width,
-        blocks: config.blocks,
-        pooling,
-        iteration,
-    })
 }
 
 /// The names that the model gives the parts of the layout.

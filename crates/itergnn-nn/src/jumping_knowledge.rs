@@ -3,9 +3,9 @@
 use burn::module::{Module, Param};
 use burn::nn::{BatchNormConfig, Linear};
 use burn::tensor::{Device, Tensor, TensorData};
+pub use itergnn_kernels::settings::JumpingKnowledgeConfig;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde::{Deserialize, Serialize};
 
 use crate::activation::Activation;
 use crate::architecture::{Architecture, Settings};
@@ -16,66 +16,6 @@ use crate::layers::{GinConv, LayerConfig, LayerKind};
 use crate::presets::TaskWidths;
 use crate::readout::{Readout, ReadoutKind};
 use crate::{Error, GraphTensors, InitRng, Mlp, MlpConfig};
-
-/// The settings of a [`JumpingKnowledgeModel`]; defaults are those of the GIN paper's classifiers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JumpingKnowledgeConfig {
-    /// Width of the node attributes.
-    pub node_width: usize,
-    /// Number of classes.
-    pub output_width: usize,
-    /// Width of the hidden states.
-    #[serde(default = "default_hidden_width")]
-    pub hidden_width: usize,
-    /// Number of GIN blocks; the GIN paper counts the input as one more layer.
-    #[serde(default = "default_blocks")]
-    pub blocks: usize,
-    /// Probability of dropping a class score of a layer in training.
-    #[serde(default = "default_dropout")]
-    pub dropout: f64,
-    /// Whether eps of every block is learned.
-    #[serde(default)]
-    pub train_eps: bool,
-    /// How a graph is pooled: sum for molecules, mean for social graphs.
-    #[serde(default = "default_pooling")]
-    pub pooling: ReadoutKind,
-    /// The controller that iterates every block (Iter-GIN); `None` applies each once (GIN).
-    #[serde(default)]
-    pub controller: Option<ControllerConfig>,
-}
-
-fn default_hidden_width() -> usize {
-    64
-}
-
-fn default_blocks() -> usize {
-    4
-}
-
-fn default_dropout() -> f64 {
-    0.5
-}
-
-fn default_pooling() -> ReadoutKind {
-    ReadoutKind::Sum
-}
-
-impl JumpingKnowledgeConfig {
-    /// GIN with the defaults.
-    pub fn new(node_width: usize, output_width: usize) -> Self {
-        Self {
-            node_width,
-            output_width,
-            hidden_width: default_hidden_width(),
-            blocks: default_blocks(),
-            dropout: default_dropout(),
-            train_eps: false,
-            pooling: default_pooling(),
-            controller: None,
-        }
-    }
-}
 
 impl Settings for JumpingKnowledgeConfig {
     fn validate(&self) -> Result<(), Error> {
@@ -182,7 +122,7 @@ impl Architecture for JumpingKnowledgeModel {
         let widths = std::iter::once(config.node_width).chain(std::iter::repeat_n(hidden, config.blocks));
         let votes = widths.map(|width| rng.linear(width, config.output_width, true, device)).collect();
         let pooling = Readout::new(config.pooling, 0, hidden, false, device, rng);
-        Ok(Self { embedding, blocks, iterated, votes, pooling, config: config.clone() })
+        Ok(Self { embedding, blocks, iterated, votes, pooling, config: *config })
     }
 
     fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {

@@ -13,6 +13,7 @@ pub mod reference;
 mod schedule;
 mod stops;
 
+pub(crate) use batch::expect_length;
 pub use batch::{BatchView, BlockInputs};
 pub use config::{BlockConfig, RANGE_TOLERANCE};
 pub use cpu::{Engine, Strategy, Tape, backward, forward, infer, infer_with};

@@ -1,13 +1,13 @@
 //! A block: a layer once, or in the iterative module.
 
 use super::affine::add;
-use super::batch::{Structure, zeros};
-use super::config::Iteration;
+use super::batch::{Running, zeros};
 use super::layer::{Layer, LayerGradient, LayerTape, Statistics};
 use super::layout::BlockRanges;
 use crate::kernels::{Kernels, PoolMax, WeightedAdd};
 use crate::memory::Buffer;
 use crate::real::{Real, sigmoid};
+use crate::settings::IterConfig;
 use crate::simd::padded;
 
 /// A block with its parameters.
@@ -15,7 +15,7 @@ pub(super) struct Block<'a, T: Real> {
     kernels: &'static Kernels<T>,
     ranges: &'a BlockRanges,
     layer: Layer<'a, T>,
-    iteration: Option<(Iteration, Vec<T>, T)>,
+    iteration: Option<(IterConfig, Vec<T>, T)>,
     hidden: usize,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct BlockTape<T: Real> {
 }
 
 struct Step<T: Real> {
-    structure: Structure,
+    structure: Running,
     layer: LayerTape<T>,
     halting: Vec<Halting<T>>,
 }
@@ -55,11 +55,11 @@ impl<'a, T: Real> Block<'a, T> {
         kernels: &'static Kernels<T>,
         parameters: &[T],
         ranges: &'a BlockRanges,
-        iteration: Option<Iteration>,
+        iteration: Option<&IterConfig>,
     ) -> Self {
         let iteration = iteration.zip(ranges.confidence.as_ref()).map(|(iteration, confidence)| {
             let weight = parameters[confidence.weight.clone()].to_vec();
-            (iteration, weight, parameters[confidence.bias.start])
+            (*iteration, weight, parameters[confidence.bias.start])
         });
         let layer = Layer::new(kernels, parameters, &ranges.maps);
         Self { kernels, ranges, layer, iteration, hidden: ranges.maps[1].affine.outputs }
@@ -67,7 +67,7 @@ impl<'a, T: Real> Block<'a, T> {
 
     pub(super) fn forward(
         &self,
-        whole: &Structure,
+        whole: &Running,
         states: &Buffer<T>,
         statistics: &mut Statistics<'_, T>,
     ) -> BlockTape<T> {
@@ -84,7 +84,7 @@ impl<'a, T: Real> Block<'a, T> {
         let mut steps: Vec<Step<T>> = Vec::new();
         let mut structure = whole.clone();
         let mut selected: Option<Buffer<T>> = None;
-        for number in 1..=iteration.most_steps {
+        for number in 1..=iteration.training_cap {
             let input = match (&selected, steps.last()) {
                 (Some(selected), _) => selected,
                 (None, Some(last)) => &last.layer.output,
@@ -177,7 +177,7 @@ impl<'a, T: Real> Block<'a, T> {
     /// Gradient of the input states for that of the output (if wanted); adds those of the parameters to the flat gradient.
     pub(super) fn backward(
         &self,
-        whole: &Structure,
+        whole: &Running,
         tape: &BlockTape<T>,
         gradient: &Buffer<T>,
         flat: &mut [T],
@@ -194,7 +194,7 @@ impl<'a, T: Real> Block<'a, T> {
 
     fn backward_iterated(
         &self,
-        whole: &Structure,
+        whole: &Running,
         tape: &BlockTape<T>,
         gradient: &Buffer<T>,
         flat: &mut [T],
@@ -207,7 +207,7 @@ impl<'a, T: Real> Block<'a, T> {
         let mut of_remaining = vec![T::ZERO; whole.graphs.len()];
         // What the step at hand contributed has been multiplied by the decay once for every later step of its graph.
         let mut kept = vec![T::ONE; whole.graphs.len()];
-        let mut later: Option<(&Structure, Buffer<T>)> = None;
+        let mut later: Option<(&Running, Buffer<T>)> = None;
         for step in tape.steps.iter().rev() {
             let mut states = match later.take() {
                 Some((structure, rows)) => put_back(&rows, structure, &step.structure, width),
@@ -244,7 +244,7 @@ impl<'a, T: Real> Block<'a, T> {
 }
 
 /// The rows of the graphs at these positions.
-fn select_rows<T: Real>(rows: &Buffer<T>, structure: &Structure, positions: &[usize], width: usize) -> Buffer<T> {
+fn select_rows<T: Real>(rows: &Buffer<T>, structure: &Running, positions: &[usize], width: usize) -> Buffer<T> {
     let count: usize = positions.iter().map(|&position| structure.range(position).len()).sum();
     let mut selected = Buffer::new(count * width);
     let mut place = 0;
@@ -258,7 +258,7 @@ fn select_rows<T: Real>(rows: &Buffer<T>, structure: &Structure, positions: &[us
 }
 
 /// The rows of a selection of graphs among those of all, zeros for the others.
-fn put_back<T: Real>(rows: &Buffer<T>, part: &Structure, all: &Structure, width: usize) -> Buffer<T> {
+fn put_back<T: Real>(rows: &Buffer<T>, part: &Running, all: &Running, width: usize) -> Buffer<T> {
     if part.graphs == all.graphs {
         let mut same = Buffer::new(part.nodes() * width);
         same.as_mut_slice().copy_from_slice(&rows.as_slice()[..part.nodes() * width]);

@@ -1,7 +1,7 @@
 //! One application of a GIN layer.
 
 use super::affine::{Affine, AffineGradient};
-use super::batch::Structure;
+use super::batch::Running;
 use super::layout::MapRanges;
 use super::norm::{Norm, NormGradient, NormTape};
 use crate::kernels::{GatherSum, Kernels, ScatterSum};
@@ -52,7 +52,7 @@ impl<'a, T: Real> Layer<'a, T> {
     /// Step number `step`, counted from 0.
     pub(super) fn forward(
         &self,
-        structure: &Structure,
+        structure: &Running,
         states: &Buffer<T>,
         statistics: &mut Statistics<'_, T>,
         step: usize,
@@ -64,8 +64,8 @@ impl<'a, T: Real> Layer<'a, T> {
         let sum = GatherSum {
             nodes: rows,
             width,
-            offsets: structure.edge_offsets.as_ptr(),
-            senders: structure.senders.as_ptr(),
+            offsets: structure.structure.incoming().offsets().as_ptr(),
+            senders: structure.structure.senders().as_ptr(),
             source: states.as_ptr(),
             target: summed.as_mut_ptr(),
         };
@@ -90,7 +90,7 @@ impl<'a, T: Real> Layer<'a, T> {
     /// Gradient of the states for that of the output; `None` if it is not wanted.
     pub(super) fn backward(
         &self,
-        structure: &Structure,
+        structure: &Running,
         tape: &LayerTape<T>,
         gradient: &Buffer<T>,
         sums: &mut LayerGradient<T>,
@@ -111,8 +111,8 @@ impl<'a, T: Real> Layer<'a, T> {
         let sum = ScatterSum {
             nodes: rows,
             width,
-            offsets: structure.edge_offsets.as_ptr(),
-            senders: structure.senders.as_ptr(),
+            offsets: structure.structure.incoming().offsets().as_ptr(),
+            senders: structure.structure.senders().as_ptr(),
             source: summed.as_ptr(),
             target: target.as_mut_ptr(),
         };

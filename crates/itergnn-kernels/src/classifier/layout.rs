@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::ClassifierConfig;
+use crate::settings::JumpingKnowledgeConfig;
 
 /// An affine map: weight `[inputs, outputs]`, bias `[outputs]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,7 +65,7 @@ pub struct ClassifierLayout {
 
 impl ClassifierLayout {
     /// The layout of a classifier.
-    pub fn new(config: &ClassifierConfig) -> Self {
+    pub fn new(config: &JumpingKnowledgeConfig) -> Self {
         let (mut parameters, mut statistics) = (0, 0);
         fn take(end: &mut usize, count: usize) -> Range<usize> {
             *end += count;
@@ -78,8 +78,9 @@ impl ClassifierLayout {
             bias: take(parameters, outputs),
         };
         let hidden = config.hidden_width;
-        let steps = config.iteration.map_or(1, |iteration| iteration.most_steps);
-        let embedding = config.iteration.map(|_| affine(&mut parameters, config.node_width, hidden));
+        let iteration = config.iteration();
+        let steps = iteration.map_or(1, |iteration| iteration.training_cap);
+        let embedding = iteration.map(|_| affine(&mut parameters, config.node_width, hidden));
         let mut map = |parameters: &mut usize, inputs: usize| MapRanges {
             affine: affine(parameters, inputs, hidden),
             scale: take(parameters, hidden),
@@ -90,12 +91,16 @@ impl ClassifierLayout {
         };
         let mut blocks = Vec::new();
         for block in 0..config.blocks {
-            let maps = [map(&mut parameters, config.block_input(block)), map(&mut parameters, hidden)];
-            let confidence = config.iteration.map(|_| affine(&mut parameters, hidden, 1));
+            let maps = [
+                map(&mut parameters, if block == 0 && iteration.is_none() { config.node_width } else { hidden }),
+                map(&mut parameters, hidden),
+            ];
+            let confidence = iteration.map(|_| affine(&mut parameters, hidden, 1));
             blocks.push(BlockRanges { maps, confidence });
         }
         let vote = |layer| if layer == 0 { config.node_width } else { hidden };
-        let votes = (0..=config.blocks).map(|layer| affine(&mut parameters, vote(layer), config.classes)).collect();
+        let votes =
+            (0..=config.blocks).map(|layer| affine(&mut parameters, vote(layer), config.output_width)).collect();
         Self { embedding, blocks, votes, parameters, statistics }
     }
 }

@@ -9,7 +9,7 @@
 //! loss   = mean cross-entropy
 //! ```
 //! The iterative module repeats `f` with confidence `c = sigmoid(max over nodes of h . w + b)` a graph, `h~ <- decay h~ + r c h`, `r <- decay (1 - c) r`, from `r = 1`,
-//! until `r <= epsilon` or for `most_steps` steps; graphs that are done leave the batch, and with it its statistics. Running statistics are kept for every step apart, since states
+//! until `r <= epsilon` or for `training_cap` steps; graphs that are done leave the batch, and with it its statistics. Running statistics are kept for every step apart, since states
 //! of different steps are distributed differently (Cooijmans et al. 2017 do so in recurrent networks); scale and shift are shared.
 //!
 //! Batch normalisation makes the graphs of a batch depend on each other, so the one-graph-at-a-time engine of [`block`](crate::block) cannot run it; sets are small, so
@@ -18,7 +18,6 @@
 mod affine;
 mod batch;
 mod block;
-mod config;
 mod layer;
 mod layout;
 mod network;
@@ -26,6 +25,5 @@ mod norm;
 mod votes;
 
 pub use batch::ClassifierBatch;
-pub use config::{ClassifierConfig, Iteration, Pooling};
 pub use layout::{AffineRanges, BlockRanges, ClassifierLayout, MapRanges, RunningRanges};
 pub use network::{Classifier, StepOutcome};

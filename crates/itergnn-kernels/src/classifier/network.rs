@@ -1,20 +1,21 @@
 //! The whole classifier.
 
 use super::affine::{Affine, AffineGradient};
-use super::batch::{Structure, pad_rows, zeros};
+use super::batch::{Running, pad_rows, zeros};
 use super::block::{Block, BlockTape};
 use super::layer::Statistics;
 use super::votes::{cross_entropy, pool, unpool, vote, vote_backward};
-use super::{ClassifierBatch, ClassifierConfig, ClassifierLayout};
+use super::{ClassifierBatch, ClassifierLayout};
 use crate::kernels::Kernels;
 use crate::memory::Buffer;
 use crate::real::Real;
+use crate::settings::JumpingKnowledgeConfig;
 use crate::{Isa, KernelError};
 
 /// A classifier without its parameters, which every call is given.
 #[derive(Debug, Clone)]
 pub struct Classifier<T: Real> {
-    config: ClassifierConfig,
+    config: JumpingKnowledgeConfig,
     layout: ClassifierLayout,
     kernels: &'static Kernels<T>,
 }
@@ -32,7 +33,7 @@ pub struct StepOutcome<T> {
 
 /// One pass through the network.
 struct Forward<'a, T: Real> {
-    structure: Structure,
+    structure: Running,
     features: Buffer<T>,
     embedding: Option<(Affine<T>, Buffer<T>)>,
     blocks: Vec<(Block<'a, T>, BlockTape<T>)>,
@@ -44,9 +45,11 @@ impl<T: Real> Classifier<T> {
     /// A classifier on the given instruction set.
     ///
     /// # Errors
-    /// [`KernelError::Config`] for widths of 0, [`KernelError::IsaUnavailable`] if the processor lacks the instruction set.
-    pub fn new(config: ClassifierConfig, isa: Isa) -> Result<Self, KernelError> {
-        config.validate()?;
+    /// [`KernelError::Config`] for what [`JumpingKnowledgeConfig::uncovered`] names, [`KernelError::IsaUnavailable`] if the processor lacks the instruction set.
+    pub fn new(config: JumpingKnowledgeConfig, isa: Isa) -> Result<Self, KernelError> {
+        if let Some(reason) = config.uncovered() {
+            return Err(KernelError::Config(reason));
+        }
         if !isa.is_available() {
             return Err(KernelError::IsaUnavailable(isa));
         }
@@ -73,11 +76,11 @@ impl<T: Real> Classifier<T> {
         if batch.classes.len() != graphs {
             return Err(KernelError::Length { what: "classes", expected: graphs, found: batch.classes.len() });
         }
-        if let Some(position) = batch.classes.iter().position(|&class| class as usize >= self.config.classes) {
+        if let Some(position) = batch.classes.iter().position(|&class| class as usize >= self.config.output_width) {
             return Err(KernelError::Batch { what: "classes", position, problem: "there is no such class" });
         }
         let forward = self.forward(parameters, batch, &mut Statistics::Train(statistics));
-        let (loss, of_scores) = cross_entropy(&forward.scores, batch.classes, self.config.classes);
+        let (loss, of_scores) = cross_entropy(&forward.scores, batch.classes, self.config.output_width);
         let mut gradient = vec![T::ZERO; self.layout.parameters];
         self.backward(parameters, batch, &forward, &of_scores, &mut gradient);
         let steps = |graph| forward.blocks.iter().map(|(_, tape)| tape.used[graph]).sum();
@@ -99,7 +102,7 @@ impl<T: Real> Classifier<T> {
     }
 
     fn check(&self, parameters: &[T], statistics: &[T], batch: &ClassifierBatch<'_, T>) -> Result<(), KernelError> {
-        let dropout = (self.config.blocks + 1) * batch.graphs() * self.config.classes;
+        let dropout = (self.config.blocks + 1) * batch.graphs() * self.config.output_width;
         for (what, expected, found) in [
             ("parameters", self.layout.parameters, parameters.len()),
             ("statistics", self.layout.statistics, statistics.len()),
@@ -118,7 +121,7 @@ impl<T: Real> Classifier<T> {
         batch: &ClassifierBatch<'_, T>,
         statistics: &mut Statistics<'_, T>,
     ) -> Forward<'a, T> {
-        let structure = Structure::of(batch);
+        let structure = Running::of(batch.structure);
         let features = pad_rows(batch.features, self.config.node_width);
         let embedding = self.layout.embedding.as_ref().map(|ranges| {
             let affine = Affine::new(self.kernels, parameters, ranges);
@@ -129,7 +132,7 @@ impl<T: Real> Classifier<T> {
         });
         let mut blocks: Vec<(Block<'a, T>, BlockTape<T>)> = Vec::new();
         for ranges in &self.layout.blocks {
-            let block = Block::new(self.kernels, parameters, ranges, self.config.iteration);
+            let block = Block::new(self.kernels, parameters, ranges, self.config.iteration());
             let input = match (blocks.last(), &embedding) {
                 (Some((_, tape)), _) => tape.output(),
                 (None, Some((_, states))) => states,
@@ -141,7 +144,7 @@ impl<T: Real> Classifier<T> {
         let hidden = self.config.hidden_width;
         let mut pooled = vec![pool(&features, &structure, self.config.node_width, self.config.pooling)];
         pooled.extend(blocks.iter().map(|(_, tape)| pool(tape.output(), &structure, hidden, self.config.pooling)));
-        let mut scores = vec![T::ZERO; batch.graphs() * self.config.classes];
+        let mut scores = vec![T::ZERO; batch.graphs() * self.config.output_width];
         for (layer, (pooled, ranges)) in pooled.iter().zip(&self.layout.votes).enumerate() {
             vote(&mut scores, pooled, parameters, ranges, self.dropout(batch, layer));
         }
@@ -183,7 +186,7 @@ impl<T: Real> Classifier<T> {
     }
 
     fn dropout<'a>(&self, batch: &ClassifierBatch<'a, T>, layer: usize) -> &'a [T] {
-        let count = batch.graphs() * self.config.classes;
+        let count = batch.graphs() * self.config.output_width;
         batch.dropout.get(layer * count..(layer + 1) * count).unwrap_or(&[])
     }
 }

@@ -1,14 +1,14 @@
 //! Pooled states vote; the loss of all votes together.
 
-use super::batch::Structure;
-use super::config::Pooling;
+use super::batch::Running;
 use super::layout::AffineRanges;
 use crate::memory::Buffer;
 use crate::real::Real;
+use crate::settings::ReadoutKind;
 use crate::simd::padded;
 
 /// `[graphs, width]`: the states of every graph, pooled.
-pub(super) fn pool<T: Real>(states: &Buffer<T>, structure: &Structure, width: usize, pooling: Pooling) -> Vec<T> {
+pub(super) fn pool<T: Real>(states: &Buffer<T>, structure: &Running, width: usize, pooling: ReadoutKind) -> Vec<T> {
     let stride = padded(width);
     let mut pooled = vec![T::ZERO; structure.graphs.len() * width];
     for (graph, target) in pooled.chunks_exact_mut(width).enumerate() {
@@ -26,9 +26,9 @@ pub(super) fn pool<T: Real>(states: &Buffer<T>, structure: &Structure, width: us
 pub(super) fn unpool<T: Real>(
     pooled: &[T],
     states: &mut Buffer<T>,
-    structure: &Structure,
+    structure: &Running,
     width: usize,
-    pooling: Pooling,
+    pooling: ReadoutKind,
 ) {
     let stride = padded(width);
     for (graph, source) in pooled.chunks_exact(width).enumerate() {
@@ -40,10 +40,10 @@ pub(super) fn unpool<T: Real>(
     }
 }
 
-fn share<T: Real>(pooling: Pooling, nodes: usize) -> T {
+fn share<T: Real>(pooling: ReadoutKind, nodes: usize) -> T {
     match pooling {
-        Pooling::Sum => T::ONE,
-        Pooling::Mean => T::ONE / T::from_f64(nodes as f64),
+        ReadoutKind::Mean => T::ONE / T::from_f64(nodes as f64),
+        _ => T::ONE,
     }
 }
 

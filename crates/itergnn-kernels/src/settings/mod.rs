@@ -4,11 +4,13 @@
 //! serialised form and the names ([`strum::VariantNames`]) are part of the file format.
 
 mod activation;
+mod classifier;
 mod controller;
 mod layer;
 mod readout;
 
 pub use activation::{Activation, LEAKY_SLOPE};
+pub use classifier::JumpingKnowledgeConfig;
 pub use controller::{
     ActConfig, ControllerConfig, IterConfig, Mode, SAFETY_CAP, Scope, SharedConfig, StackConfig, TRAINING_CAP,
 };

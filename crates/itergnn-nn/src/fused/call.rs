@@ -207,7 +207,7 @@ fn undefined<T: Real>(numbers: &Numbers<'_, T>) -> BlockGradients<T> {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     // A thread that panicked while it held the lock left the whole old value or the whole new one.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,8 +1,10 @@
 //! Numbers that stopped being numbers, and where.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use itergnn_kernels::KernelError;
+
+use super::call::lock;
 
 /// A value that overflowed or became undefined while the fused engine ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -61,7 +63,6 @@ impl FaultLog {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<Fault>> {
-        // A list of plain values is whole whatever happened to the thread that held it.
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.faults)
     }
 }

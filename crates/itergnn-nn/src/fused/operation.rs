@@ -5,11 +5,11 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Dispatch, Flex, TensorMetadata, backend_extension};
-use burn::tensor::{DType, Element, Tensor, TensorData};
-use itergnn_kernels::Real;
+use burn::tensor::{Tensor, TensorData};
 use itergnn_kernels::block::Wanted;
 
 use super::call::{BlockCall, Numbers};
+use crate::ops::{FlexElement, with_float};
 
 /// The one fused operation; implemented for Flex and for autodiff over it.
 #[backend_extension(Flex, Autodiff)]
@@ -59,41 +59,23 @@ pub(super) fn fused_block(
     ))
 }
 
-/// A float type of tensors that the kernels know.
-trait FlexFloat: Real + Element {
-    /// The values of a contiguous tensor of this type.
-    fn values(tensor: &FloatTensor<Flex>) -> &[Self];
-}
-
-macro_rules! flex_float {
-    ($float:ty) => {
-        impl FlexFloat for $float {
-            fn values(tensor: &FloatTensor<Flex>) -> &[Self] {
-                tensor.as_slice().expect("the tensors of a block are contiguous and share one float type")
-            }
-        }
-    };
-}
-flex_float!(f32);
-flex_float!(f64);
-
-fn numbers<T: FlexFloat>(tensors: &[FloatTensor<Flex>; 4]) -> Numbers<'_, T> {
-    let [input, hidden, edges, parameters] = tensors.each_ref().map(T::values);
+fn numbers<T: FlexElement>(tensors: &[FloatTensor<Flex>; 4]) -> Numbers<'_, T> {
+    let [input, hidden, edges, parameters] = tensors.each_ref().map(T::elements);
     Numbers { input, hidden, edges, parameters }
 }
 
-fn forward<T: FlexFloat>(tensors: &[FloatTensor<Flex>; 4], call: &BlockCall) -> FloatTensor<Flex> {
+fn forward<T: FlexElement>(tensors: &[FloatTensor<Flex>; 4], call: &BlockCall) -> FloatTensor<Flex> {
     let values = call.forward(numbers::<T>(tensors));
     let length = values.len();
     FloatTensor::<Flex>::from_data(TensorData::new(values, [length]))
 }
 
-fn backward<T: FlexFloat>(
+fn backward<T: FlexElement>(
     tensors: &[FloatTensor<Flex>; 4],
     gradient: &FloatTensor<Flex>,
     call: &BlockCall,
 ) -> [Option<FloatTensor<Flex>>; 4] {
-    let gradients = call.backward(numbers::<T>(tensors), T::values(gradient));
+    let gradients = call.backward(numbers::<T>(tensors), T::elements(gradient));
     let parts = [gradients.node_inputs, gradients.hidden, gradients.edge_features, gradients.parameters];
     let mut tensors = tensors.iter();
     parts.map(|values| {
@@ -112,11 +94,7 @@ impl FusedBackend for Flex {
         call: BlockCall,
     ) -> FloatTensor<Self> {
         let tensors = [input, hidden, edges, parameters].map(|tensor| tensor.to_contiguous());
-        match tensors[1].dtype() {
-            DType::F32 => forward::<f32>(&tensors, &call),
-            DType::F64 => forward::<f64>(&tensors, &call),
-            other => panic!("the fused engine was chosen for tensors of {other:?}"),
-        }
+        with_float!(tensors[1], F => forward::<F>(&tensors, &call))
     }
 }
 
@@ -128,11 +106,7 @@ impl FusedGradient for Flex {
     ) -> [Option<FloatTensor<Self>>; 4] {
         let tensors = tensors.map(|tensor| tensor.to_contiguous());
         let gradient = gradient.to_contiguous();
-        match gradient.dtype() {
-            DType::F32 => backward::<f32>(&tensors, &gradient, &call),
-            DType::F64 => backward::<f64>(&tensors, &gradient, &call),
-            other => panic!("the fused engine was chosen for tensors of {other:?}"),
-        }
+        with_float!(gradient, F => backward::<F>(&tensors, &gradient, &call))
     }
 }
 

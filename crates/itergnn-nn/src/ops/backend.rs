@@ -5,7 +5,7 @@ use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Flex, TensorMetadata, backend_extension};
-use burn::tensor::{DType, TensorData};
+use burn::tensor::TensorData;
 use itergnn_kernels::Real;
 use itergnn_kernels::segments::{self as kernels, Extreme, Segments};
 
@@ -117,7 +117,7 @@ pub trait GraphGradient: GraphBackend {
 }
 
 /// An element type the kernels run on.
-trait FlexElement: Real + burn::tensor::Element {
+pub(crate) trait FlexElement: Real + burn::tensor::Element {
     /// The elements of a contiguous tensor of this type.
     fn elements(tensor: &FloatTensor<Flex>) -> &[Self];
 }
@@ -140,11 +140,11 @@ flex_element!(f64);
 macro_rules! with_float {
     ($tensor:expr, $float:ident => $body:expr) => {
         match $tensor.dtype() {
-            DType::F32 => {
+            burn::tensor::DType::F32 => {
                 type $float = f32;
                 $body
             }
-            DType::F64 => {
+            burn::tensor::DType::F64 => {
                 type $float = f64;
                 $body
             }
@@ -152,6 +152,8 @@ macro_rules! with_float {
         }
     };
 }
+
+pub(crate) use with_float;
 
 fn tensor<F: FlexElement>(values: Vec<F>, rows: usize, width: usize) -> FloatTensor<Flex> {
     FloatTensor::<Flex>::from_data(TensorData::new(values, [rows, width]))

@@ -9,6 +9,7 @@ mod functions;
 
 pub use itergnn_kernels::segments::{Extreme, Segments};
 
+pub(crate) use backend::{FlexElement, with_float};
 pub use backend::{GraphBackend, GraphGradient, UnaryOperation};
 pub use functions::{
     keep_max, leaky_relu, segment_max, segment_mean, segment_min, segment_range_normalise,
