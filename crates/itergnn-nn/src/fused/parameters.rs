@@ -28,9 +28,7 @@ pub(super) fn flatten<'a>(
     let mut parts = Vec::new();
     for layer in layers {
         let (message, score) = match layer {
-            Layer::MpnnMax(layer) => (&layer.message, None),
             Layer::Path(layer) => (&layer.message, layer.aggregator.score.as_ref()),
-            Layer::PathSim(layer) => (&layer.message, layer.aggregator.score.as_ref()),
             Layer::Gcn(layer) => {
                 parts.push(layer.weight.val().flatten(0, 1));
                 parts.extend(layer.bias.as_ref().map(|bias| bias.val()));

@@ -9,9 +9,7 @@ use super::gcn::GcnConv;
 use super::gin::GinConv;
 use super::gn_block::{GnBlock, GnBlockConfig};
 use super::message_passing::MessagePassing;
-use super::mpnn_max::MpnnMaxConv;
 use super::path::PathConv;
-use super::path_sim::PathSimConv;
 use super::point_net::PointNet;
 use crate::batch::GraphTensors;
 use crate::error::Error;
@@ -21,12 +19,8 @@ use crate::mlp::MlpConfig;
 /// Any of the layers, chosen by a [`LayerConfig`].
 #[derive(Module, Debug)]
 pub enum Layer {
-    /// See [`MpnnMaxConv`].
-    MpnnMax(MpnnMaxConv),
-    /// See [`PathConv`].
+    /// Mpnn-max, path and path-sim; see [`PathConv`].
     Path(PathConv),
-    /// See [`PathSimConv`].
-    PathSim(PathSimConv),
     /// See [`GcnConv`].
     Gcn(GcnConv),
     /// See [`GatConv`].
@@ -53,9 +47,7 @@ impl Layer {
             return Err(Error::config("layer", "an MLP needs at least one affine map"));
         }
         Ok(match config.kind {
-            LayerKind::MpnnMax => Self::MpnnMax(MpnnMaxConv::init(config, device, rng)),
-            LayerKind::Path => Self::Path(PathConv::init(config, device, rng)),
-            LayerKind::PathSim => Self::PathSim(PathSimConv::init(config, device, rng)),
+            LayerKind::MpnnMax | LayerKind::Path | LayerKind::PathSim => Self::Path(PathConv::new(config, device, rng)),
             LayerKind::PointNet => Self::PointNet(PointNet::init(config, device, rng)),
             LayerKind::Gcn => Self::Gcn(GcnConv::new(config, device, rng)?),
             LayerKind::Gat => Self::Gat(GatConv::new(config, device, rng)?),
@@ -80,9 +72,7 @@ pub(super) fn layer_mlp(config: &LayerConfig, width: usize) -> MlpConfig {
 impl MessagePassing for Layer {
     fn forward(&self, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2> {
         match self {
-            Self::MpnnMax(layer) => layer.forward(graph, input, hidden),
             Self::Path(layer) => layer.forward(graph, input, hidden),
-            Self::PathSim(layer) => layer.forward(graph, input, hidden),
             Self::Gcn(layer) => layer.forward(graph, input, hidden),
             Self::Gat(layer) => layer.forward(graph, input, hidden),
             Self::Gin(layer) => layer.forward(graph, input, hidden),

@@ -5,9 +5,9 @@
 //!
 //! | layer | message of edge (s, r) | aggregate | update |
 //! |---|---|---|---|
-//! | [`MpnnMaxConv`] | MLP(v_s, v_r, e) | max | max(h, agg) |
-//! | [`PathConv`] | MLP(v_s, v_r, e) | attention, max or sparsemax | max(h, agg) |
-//! | [`PathSimConv`] | MLP(v_s, e) | attention, max or sparsemax | max(h, agg) |
+//! | mpnn-max ([`PathConv`]) | MLP(v_s, v_r, e) | max | max(h, agg) |
+//! | path ([`PathConv`]) | MLP(v_s, v_r, e) | attention, max or sparsemax | max(h, agg) |
+//! | path-sim ([`PathConv`]) | MLP(v_s, e) | attention, max or sparsemax | max(h, agg) |
 //! | [`GcnConv`] | v_s W / sqrt(d_s d_r) | sum | agg + b |
 //! | [`GatConv`] | v_s W | attention | agg + b |
 //! | [`GinConv`] | v_s | sum | MLP((1 + eps) v + agg) |
@@ -26,11 +26,8 @@ mod gn_block;
 mod grid_cnn;
 mod layer;
 mod message_passing;
-mod mpnn_max;
 mod path;
-mod path_sim;
 mod point_net;
-mod update;
 
 pub use itergnn_kernels::settings::{Aggregation, EdgeOrder, Isolated, LayerConfig, LayerKind, Update};
 
@@ -44,7 +41,5 @@ pub use gn_block::{GnBlock, GnBlockConfig, GnState, NodeFunction};
 pub use grid_cnn::{GridCnn, GridCnnConfig};
 pub use layer::Layer;
 pub use message_passing::MessagePassing;
-pub use mpnn_max::MpnnMaxConv;
 pub use path::PathConv;
-pub use path_sim::PathSimConv;
 pub use point_net::PointNet;

@@ -29,7 +29,6 @@ fn path_and_mpnn_max_are_graph_network_blocks() {
             let mut block = block.init(&device(), &mut InitRng::new(9));
             match layer.clone() {
                 Layer::Path(path) => (block.edge, block.edge_to_node) = (path.message, path.aggregator),
-                Layer::MpnnMax(mpnn) => block.edge = mpnn.message,
                 _ => panic!("a path layer"),
             }
             let graph = tensors(&corner_graph());

@@ -82,7 +82,7 @@ fn weights_do_not_depend_on_the_device_but_on_the_seed() {
     let weights = |seed: u64| {
         let config = zoo::configs().remove(0);
         let layer = itergnn_nn::Layer::new(&config, &device(), &mut itergnn_nn::InitRng::new(seed)).unwrap();
-        let Layer::MpnnMax(layer) = layer else { panic!("the first layer is mpnn-max") };
+        let Layer::Path(layer) = layer else { panic!("the first layer is mpnn-max") };
         values(layer.message.layers[0].weight.val())
     };
     assert_eq!(weights(1), weights(1));
