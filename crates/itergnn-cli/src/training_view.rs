@@ -104,6 +104,9 @@ impl Observer for View {
             "{}epoch {} of {}: training loss {:.3e}, validation {measure}, {:.1} iterations",
             self.label, record.epoch, self.epochs, record.train_loss, record.validation_lifted.iterations
         );
+        if record.finished {
+            line += " (finished: fitted to training samples after the last step, not by gradient steps)";
+        }
         if record.validation_lifted.capped > 0.0 {
             line += &format!(", {:.0}% never stop", 100.0 * record.validation_lifted.capped);
         }

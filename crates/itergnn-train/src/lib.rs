@@ -44,7 +44,7 @@ mod supervised;
 mod train;
 
 pub use config::{
-    Cap, CheckpointConfig, CrossValidationConfig, DataConfig, DqnConfig, LossKind, MaxPlusChanges, Measure,
+    Cap, CheckpointConfig, CrossValidationConfig, DataConfig, DqnConfig, Finishing, LossKind, MaxPlusChanges, Measure,
     MethodConfig, ModelConfig, NamesVersion, OptimiserConfig, ResolvedRun, RunConfig, Schedule, SelectionConfig,
     SupervisedConfig, TaskShape,
 };

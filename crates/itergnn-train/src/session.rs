@@ -229,6 +229,7 @@ impl<'a, M: Method> Session<'a, M> {
             "measure": self.method.measure(),
             "value": self.best_value(),
             "seconds": self.progress.seconds,
+            "finished": facts.refit.is_some(),
             "refit": facts.refit,
         }))?;
         let outcome = Outcome {

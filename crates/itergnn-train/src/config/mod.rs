@@ -34,6 +34,6 @@ pub(crate) use run_config::at_least_one;
 pub use run_config::{ResolvedRun, RunConfig};
 pub use schedule::Schedule;
 pub(crate) use supervised::splits;
-pub use supervised::{DataConfig, SupervisedConfig};
+pub use supervised::{DataConfig, Finishing, SupervisedConfig};
 pub use task_shape::TaskShape;
 pub(crate) use task_shape::sizes as task_sizes;

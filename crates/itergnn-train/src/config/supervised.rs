@@ -21,11 +21,34 @@ pub struct SupervisedConfig {
     pub loss: Option<LossKind>,
     /// How many samples.
     pub data: DataConfig,
+    /// What becomes of a model that is fitted to samples at the end of its training.
+    #[serde(skip_serializing_if = "Finishing::is_usual")]
+    pub finishing: Finishing,
 }
 
 impl Default for SupervisedConfig {
     fn default() -> Self {
-        Self { epochs: 20, batch_size: 32, loss: None, data: DataConfig::default() }
+        let finishing = Finishing::default();
+        Self { epochs: 20, batch_size: 32, loss: None, data: DataConfig::default(), finishing }
+    }
+}
+
+/// When a task-aligned model is finished: fitted to samples at once, not by gradient steps. Other models have nothing to finish.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Finishing {
+    /// After the last gradient step.
+    #[default]
+    After,
+    /// Never: gradient steps alone.
+    Never,
+    /// At once, without any gradient step before.
+    Alone,
+}
+
+impl Finishing {
+    fn is_usual(&self) -> bool {
+        *self == Self::After
     }
 }
 
@@ -58,7 +81,7 @@ const MOST_SAMPLES: u64 = u32::MAX as u64;
 impl SupervisedConfig {
     /// Steps in an epoch; the last one may have fewer graphs.
     pub fn steps_per_epoch(&self) -> u64 {
-        self.data.train.div_ceil(self.batch_size.max(1) as u64)
+        if self.finishing == Finishing::Alone { 0 } else { self.data.train.div_ceil(self.batch_size.max(1) as u64) }
     }
 
     /// Steps of the whole run, if it does not stop early.
@@ -71,6 +94,9 @@ impl SupervisedConfig {
         at_least_one("batch_size", self.batch_size as u64)?;
         at_least_one("data.train", self.data.train)?;
         at_least_one("data.validation", self.data.validation)?;
+        if self.finishing == Finishing::Alone && self.epochs != 1 {
+            return Err(TrainError::config("epochs", "finishing alone takes no step, so there is 1 epoch"));
+        }
         for (field, count) in [("data.train", self.data.train), ("data.validation", self.data.validation)] {
             if count > MOST_SAMPLES {
                 return Err(TrainError::config(
@@ -94,6 +120,10 @@ impl SupervisedConfig {
         splits(&run.task, &run.selection)?;
         let model = run.model.for_task(&shape)?;
         let recipe = model.settings().recipe();
+        if self.finishing != Finishing::After && recipe == Recipe::Paper {
+            let why = format!("`{}` is not finished at the end of its training", run.model.name);
+            return Err(TrainError::config("finishing", why));
+        }
         let own_loss = if recipe == Recipe::Relative { LossKind::Relative } else { LossKind::of_task(shape.task) };
         let loss = self.loss.unwrap_or(own_loss);
         let own_measure = Measure::of_task(shape.task);

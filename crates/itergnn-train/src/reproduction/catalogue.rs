@@ -9,8 +9,8 @@ use itergnn_tasks::{SizeRange, Task, TaskError, TaskSpec, shortest_path::WalkRul
 use strum::VariantArray;
 
 use super::{Budget, Cell, Column, Evaluation, Experiment, Quantity, Row, Table};
-use super::{ablation, lobsters, regular, summary};
-use crate::{DataConfig, MethodConfig, ModelConfig, RunConfig, SupervisedConfig, TrainError};
+use super::{ablation, families, lobsters, regular, summary};
+use crate::{DataConfig, Finishing, MethodConfig, ModelConfig, RunConfig, SupervisedConfig, TrainError};
 
 /// Stands for the task-aligned family of each task in a row of its own.
 pub(super) const ALIGNED: &str = "task-aligned";
@@ -45,8 +45,8 @@ pub struct Section {
 }
 
 /// Names of the tables, in the order of the report.
-pub fn section_names() -> [&'static str; 5] {
-    ["summary", "lobsters", "ablation", "iterations", "regular-graphs"]
+pub fn section_names() -> [&'static str; 6] {
+    ["summary", "lobsters", "ablation", "iterations", "regular-graphs", "families"]
 }
 
 /// Every table under a budget.
@@ -60,6 +60,7 @@ pub fn catalogue(budget: &Budget) -> Result<Vec<Section>, TrainError> {
         ablation::section(budget)?,
         ablation::iterations(budget)?,
         regular::section(budget)?,
+        families::section(budget)?,
     ];
     debug_assert!(sections.iter().map(|section| section.table.id).eq(section_names()));
     Ok(sections)
@@ -117,6 +118,8 @@ pub(super) struct Contender<'a> {
     pub(super) id: &'a str,
     pub(super) model: ModelConfig,
     pub(super) paper: &'a [f64],
+    /// For task-aligned families; another than the usual one stands in the id of the experiments.
+    pub(super) finishing: Finishing,
 }
 
 impl<'a> Contender<'a> {
@@ -133,7 +136,12 @@ impl<'a> Contender<'a> {
             "path-100" => ModelConfig { controller: Some(ControllerConfig::stack(100)), ..ModelConfig::preset("path") },
             name => ModelConfig::preset(name),
         };
-        Self { label, id, model, paper }
+        Self { label, id, model, paper, finishing: Finishing::After }
+    }
+
+    /// The family of each task, trained in one of three ways.
+    pub(super) fn family(label: &'a str, finishing: Finishing) -> Self {
+        Self { finishing, ..Self::new(label, ALIGNED, &[]) }
     }
 
     /// Name and model on a problem.
@@ -187,7 +195,12 @@ pub(super) fn assemble(
 }
 
 fn id(problem: &Problem, contender: &Contender<'_>) -> String {
-    format!("{}/{}", problem.id, contender.on(problem).0)
+    let way = match contender.finishing {
+        Finishing::After => "",
+        Finishing::Never => "-not-finished",
+        Finishing::Alone => "-finished-alone",
+    };
+    format!("{}/{}{way}", problem.id, contender.on(problem).0)
 }
 
 fn experiment(
@@ -205,8 +218,13 @@ fn experiment(
         // A model that never stops would spend most of the time on validation.
         config.selection.lifted_cap = config.selection.lifted_cap.min(100);
     }
+    let finishing = contender.finishing;
+    if finishing == Finishing::Alone {
+        epochs = 1;
+    }
     let data = DataConfig { train, validation: budget.validation, seed: None };
-    config.method = MethodConfig::Supervised(SupervisedConfig { epochs, data, ..SupervisedConfig::default() });
+    config.method =
+        MethodConfig::Supervised(SupervisedConfig { epochs, data, finishing, ..SupervisedConfig::default() });
     Experiment { id: id(problem, contender), config, evaluations }
 }
 

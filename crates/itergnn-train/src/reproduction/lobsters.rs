@@ -61,11 +61,11 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
 }
 
 /// The two training sets: unit weights and weights in [.5, 1.5).
-fn problems() -> Result<Vec<Problem>, TaskError> {
+pub(super) fn problems() -> Result<[Problem; 2], TaskError> {
     let unweighted = TaskSpec::paper(Task::ShortestPath);
     let mut weighted = unweighted.clone();
     weighted.set_weights(Weights::PAPER)?;
-    Ok(vec![Problem { id: UNWEIGHTED, spec: unweighted }, Problem { id: WEIGHTED, spec: weighted }])
+    Ok([Problem { id: UNWEIGHTED, spec: unweighted }, Problem { id: WEIGHTED, spec: weighted }])
 }
 
 /// Weighted lobsters of size 100 with weights of another magnitude.

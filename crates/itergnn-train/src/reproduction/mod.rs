@@ -28,6 +28,7 @@ mod ablation;
 mod budget;
 mod catalogue;
 mod experiment;
+mod families;
 mod lobsters;
 mod queue;
 mod regular;

@@ -11,38 +11,50 @@ const NOTES: [&str; 1] = [
     "Without random attributes all nodes of a regular graph are alike, and no network of this kind can do better than chance: the columns with equal attributes must be near 50%.",
 ];
 
-pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
+/// Two pairs with random attributes, then the same with equal ones.
+pub(super) fn problems() -> [Problem; 4] {
     let settings = [
         ("regular-graphs-cycles", GraphPair::Cycles, true),
         ("regular-graphs-cubic", GraphPair::Cubic, true),
         ("regular-graphs-cycles-plain", GraphPair::Cycles, false),
         ("regular-graphs-cubic-plain", GraphPair::Cubic, false),
     ];
-    let problem = |(id, pair, random)| {
+    settings.map(|(id, pair, random)| {
         let spec = TaskSpec::RegularGraphs(RegularGraphsSpec { pair, random, ..RegularGraphsSpec::default() });
         Problem { id, spec }
-    };
-    let problems = settings.map(problem);
+    })
+}
+
+/// The test of a problem, which has no sizes.
+pub(super) fn probe(label: &str, (place, problem): (usize, &Problem), budget: &Budget) -> Probe {
+    Probe {
+        label: label.to_owned(),
+        quantity: Quantity::Accuracy,
+        problem: place,
+        name: "test".to_owned(),
+        evaluation: Evaluation {
+            spec: problem.spec.clone(),
+            count: budget.graphs(1000),
+            walks: Vec::new(),
+            records: false,
+            cap: Some(100),
+        },
+    }
+}
+
+pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
+    let problems = problems();
     let labels = [
         "C6 or two C3",
         "cube or Moebius ladder",
         "C6 or two C3, attributes all 1",
         "cube or ladder, attributes all 1",
     ];
-    let probe = |(place, label): (usize, &str)| Probe {
-        label: label.to_owned(),
-        quantity: Quantity::Accuracy,
-        problem: place,
-        name: "test".to_owned(),
-        evaluation: Evaluation {
-            spec: problems[place].spec.clone(),
-            count: budget.graphs(1000),
-            walks: Vec::new(),
-            records: false,
-            cap: Some(100),
-        },
-    };
-    let probes: Vec<_> = labels.into_iter().enumerate().map(probe).collect();
+    let probes: Vec<_> = labels
+        .into_iter()
+        .zip(problems.iter().enumerate())
+        .map(|(label, problem)| probe(label, problem, budget))
+        .collect();
     let contenders = [
         Contender::new("Iter-Homo-Path", "iter-homo-path", &[1.0, 1.0]),
         Contender::new("Iter-Homo-Path, path layer with attention", ATTENTION, &[]),

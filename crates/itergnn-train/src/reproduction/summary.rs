@@ -57,7 +57,7 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
     Ok(assemble(budget, ("summary", title), &problems, &probes, &contenders, &NOTES))
 }
 
-fn problems() -> Result<Vec<Problem>, TaskError> {
+pub(super) fn problems() -> Result<Vec<Problem>, TaskError> {
     let of = |task: Task, generator: Option<Generator>| -> Result<TaskSpec, TaskError> {
         let mut spec = TaskSpec::paper(task);
         if let Some(generator) = generator {

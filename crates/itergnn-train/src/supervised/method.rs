@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::Validator;
 use crate::TrainError;
-use crate::config::{Measure, ResolvedRun, RunConfig, SupervisedConfig, splits};
+use crate::config::{Finishing, Measure, ResolvedRun, RunConfig, SupervisedConfig, splits};
 use crate::data::{Batches, HostBatch, SampleSource, epoch_order};
 use crate::learning::{Learner, StepReport};
 use crate::records::{EpochRecord, Record, StepRecord};
@@ -165,6 +165,7 @@ impl Supervised {
             validation_lifted: validations.lifted,
             selected_by: Some(value).filter(|value| value.is_finite()),
             is_best,
+            finished: self.place.refit.is_some(),
             seconds: clock.seconds(),
         };
         self.last_epoch = Some(record.clone());
@@ -205,7 +206,8 @@ impl Method for Supervised {
             advance.records.push(Record::Step(self.step(&batch, progress, clock)?));
         }
         if self.place.batch >= self.settings.steps_per_epoch() {
-            if self.learner.needs_finish() && self.place.epoch >= self.settings.epochs {
+            let is_last = self.place.epoch >= self.settings.epochs;
+            if self.learner.needs_finish() && is_last && self.settings.finishing != Finishing::Never {
                 self.finish_model()?;
             }
             let record = self.close_epoch(progress, clock)?;

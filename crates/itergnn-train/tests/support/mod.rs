@@ -16,7 +16,8 @@ pub(crate) fn tiny(task: Task) -> RunConfig {
     config.model.hidden_width = Some(8);
     (config.seed, config.log_every) = (11, 1);
     let data = DataConfig { train: 18, validation: 6, seed: None };
-    config.method = MethodConfig::Supervised(SupervisedConfig { epochs: 2, batch_size: 4, loss: None, data });
+    config.method =
+        MethodConfig::Supervised(SupervisedConfig { epochs: 2, batch_size: 4, data, ..SupervisedConfig::default() });
     config.selection.lifted_cap = 40;
     config.optimiser.clip_norm = Some(1.0);
     config.optimiser.schedule = itergnn_train::Schedule::Cosine { warm_up_steps: 2, final_factor: 0.1 };
