@@ -56,12 +56,12 @@ fn agrees(model: &GnnModel, graph: &Graph, heights: &[f32], fixed: usize, scale:
 fn weighted(graph: Graph, seed: u64, symmetric: bool) -> Graph {
     let mut generator = rng::seeded(seed);
     let table: Vec<f32> = (0..graph.nodes() * graph.nodes()).map(|_| 0.5 + generator.random::<f32>()).collect();
-    let (nodes, senders, receivers) = (graph.nodes(), graph.senders().to_vec(), graph.receivers().to_vec());
-    let weight = |(&from, &to): (&u32, &u32)| {
+    let nodes = graph.nodes();
+    let weight = |&[from, to]: &[u32; 2]| {
         let (from, to) = if symmetric { (from.min(to), from.max(to)) } else { (from, to) };
         table[from as usize * nodes + to as usize]
     };
-    let weights = senders.iter().zip(&receivers).map(weight).collect();
+    let weights = graph.edge_list().iter().map(weight).collect();
     graph.with_edge_attributes(Attributes::new(1, weights)).unwrap()
 }
 
