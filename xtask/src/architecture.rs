@@ -13,7 +13,7 @@ const RULES: &[(&str, &[&str], bool)] = &[
     ("itergnn-kernels", &[], false),
     ("itergnn-cuda", &["itergnn-kernels"], false),
     ("itergnn-nn", &["itergnn-graph", "itergnn-kernels"], true),
-    ("itergnn-train", &["itergnn-graph", "itergnn-tasks", "itergnn-nn"], true),
+    ("itergnn-train", &["itergnn-graph", "itergnn-tasks", "itergnn-cuda", "itergnn-nn"], true),
     ("itergnn", &["itergnn-graph", "itergnn-tasks", "itergnn-kernels", "itergnn-nn", "itergnn-train"], false),
     ("itergnn-cli", &["itergnn"], false),
     ("itergnn-py", &["itergnn"], false),

@@ -210,10 +210,10 @@ impl Ensemble {
     }
 
     /// Takes `steps` steps. For every step and model `batch(step, model, list)` fills the list with numbers of samples, at most the batch size, and returns the
-    /// learning rate. Gives the reports of every step, model by model.
+    /// learning rate; a model whose list stays empty rests. Gives the reports of every step, model by model; that of a model that rests means nothing.
     ///
     /// # Errors
-    /// [`CudaError::Input`] for an empty or too large batch or an unknown sample; what the driver reports.
+    /// [`CudaError::Input`] for too large a batch or an unknown sample; what the driver reports.
     pub fn train(
         &mut self,
         steps: usize,
@@ -318,6 +318,7 @@ impl Ensemble {
                 let targets: usize = list.iter().map(|&sample| self.samples.target_count(sample)).sum();
                 let nodes: usize = list.iter().map(|&sample| self.samples.node_count(sample)).sum();
                 let units = if node_wise { nodes } else { list.len() };
+                let learns = learns && !list.is_empty();
                 self.times[model] += usize::from(learns);
                 let recipe = &self.recipes[model];
                 let time = i32::try_from(self.times[model].max(1)).unwrap_or(i32::MAX);
@@ -350,12 +351,9 @@ impl Ensemble {
     }
 
     fn check_batch(&self, list: &[u32]) -> Result<(), CudaError> {
-        if list.is_empty() || list.len() > self.batch_size {
-            return Err(CudaError::Input(format!(
-                "a batch of {} graphs, expected 1 to {}",
-                list.len(),
-                self.batch_size
-            )));
+        if list.len() > self.batch_size {
+            let (found, most) = (list.len(), self.batch_size);
+            return Err(CudaError::Input(format!("a batch of {found} graphs, at most {most} were announced")));
         }
         match list.iter().find(|&&sample| sample as usize >= self.samples.len()) {
             Some(sample) => Err(CudaError::Input(format!("sample {sample} of {}", self.samples.len()))),
@@ -438,7 +436,7 @@ impl Ensemble {
         let models = self.models();
         for (step, records) in records.chunks(models * RECORD).enumerate() {
             let report = |(model, record): (usize, &[f32])| {
-                let graphs = graphs[step * models + model] as f32;
+                let graphs = graphs[step * models + model].max(1) as f32;
                 StepReport {
                     loss: record[0],
                     auxiliary_loss: record[1],

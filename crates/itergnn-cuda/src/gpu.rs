@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUdevice_attribute as Attribute;
+use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaStream};
 
 use crate::CudaError;
@@ -46,6 +46,7 @@ impl Gpu {
         }
         // SAFETY: everything goes through one stream, which is in order by itself.
         unsafe { context.disable_event_tracking() };
+        keep_freed_memory(&context)?;
         let attribute = |which| context.attribute(which).map(|value| value.max(0) as usize);
         Ok(Self {
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
@@ -95,6 +96,22 @@ impl Gpu {
         }
         Ok(())
     }
+}
+
+/// Has the driver keep freed memory for the next allocation: mapping it anew takes longer than many a launch.
+fn keep_freed_memory(context: &CudaContext) -> Result<(), CudaError> {
+    if !context.has_async_alloc() {
+        return Ok(());
+    }
+    let mut pool = std::ptr::null_mut();
+    let mut most = u64::MAX;
+    // SAFETY: the pool belongs to the device of a live context, and the attribute is a 64-bit number.
+    unsafe {
+        sys::cuDeviceGetDefaultMemPool(&mut pool, context.cu_device()).result()?;
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        sys::cuMemPoolSetAttribute(pool, threshold, std::ptr::from_mut(&mut most).cast()).result()?;
+    }
+    Ok(())
 }
 
 impl std::fmt::Debug for Gpu {

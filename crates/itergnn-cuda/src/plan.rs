@@ -80,8 +80,13 @@ impl Plan {
     ) -> Result<Self, CudaError> {
         let widths = Widths::of(network);
         let tiles = (widths.vector / 4 * (widths.product / 4)).max(widths.message / 4 * (widths.hidden / 4));
-        // One tile of each weight's gradient for a thread, or two where there are many.
-        let threads = if tiles > 512 { tiles.div_ceil(2) } else { tiles }.clamp(128, 512).next_multiple_of(32);
+        // One tile of each weight's gradient for a thread, or two where there are many; more threads than tiles where the rest of the work can use them.
+        let threads = match tiles {
+            0..=288 => (2 * tiles).clamp(128, 576),
+            289..=512 => 576,
+            _ => tiles.div_ceil(2).min(512),
+        };
+        let threads = threads.next_multiple_of(32);
         let threads = tuning.threads.unwrap_or(threads);
         let count = samples.len().max(1);
         let sizes = |size: &dyn Fn(u32) -> usize| {
@@ -109,7 +114,7 @@ impl Plan {
             shared_bytes: 0,
         };
         let indices_fit = |capacity: Capacity| capacity.rows.max(capacity.edges) < 1 << 16;
-        for blocks in [2, 1] {
+        for blocks in [1, 2] {
             if tuning.blocks_per_multiprocessor.is_some_and(|wanted| wanted != blocks) || tuning.large == Some(true) {
                 continue;
             }
@@ -126,7 +131,7 @@ impl Plan {
                 plan = Self { blocks_per_multiprocessor: blocks, capacity, graphs_per_pack: graphs, ..plan };
                 let tile = plan.widest_tile(&widths, gpu.shared_memory(blocks), tuning.edge_tile);
                 let enough = SMALL_TILE.max(plan.smallest_tile(&widths)).min(tuning.edge_tile.unwrap_or(usize::MAX));
-                if indices_fit(capacity) && tile.is_some_and(|tile| tile >= enough || (blocks == 1 && graphs == 1)) {
+                if indices_fit(capacity) && tile.is_some_and(|tile| tile >= enough || graphs == 1) {
                     plan.edge_tile = tile.unwrap_or(enough);
                     plan.shared_bytes = plan.shared(&widths);
                     return Ok(plan);
@@ -202,13 +207,16 @@ impl Plan {
         let Capacity { rows, edges, .. } = self.capacity;
         let index = if self.large { 4 } else { 2 };
         let winner = if self.wide_winners { 2 } else { 1 };
-        let receiver = if widths.product > widths.message { edges } else { 0 };
+        let backward = if self.training { edges } else { 0 };
+        let receiver = if widths.product > widths.message { backward } else { 0 };
         2 * aligned(4 * rows * widths.row)
             + aligned(4 * rows * widths.hidden)
             + aligned(4 * edges * widths.edge)
+            + aligned(4 * backward * widths.edge)
             + 5 * aligned(4 * self.units_most())
             + aligned(winner * rows * widths.hidden)
-            + 4 * aligned(index * edges)
+            + 3 * aligned(index * edges)
+            + 3 * aligned(index * backward)
             + aligned(index * receiver)
             + aligned(index * rows / 4)
             + 4 * aligned(index * rows)

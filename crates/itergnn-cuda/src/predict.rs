@@ -13,6 +13,9 @@ use crate::{CudaError, Gpu, Network, Samples};
 /// Most memory that one launch takes for its packs.
 const WORKSPACE_BYTES: u64 = 1 << 30;
 
+/// Thread blocks of a launch for every multiprocessor: enough to even out their differences.
+const BLOCKS_PER_MULTIPROCESSOR: usize = 16;
+
 /// How a controller runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mode {
@@ -20,6 +23,17 @@ pub struct Mode {
     pub cap: Option<usize>,
     /// Whether mass that is left at the cap goes to the last step, as in training.
     pub settles: bool,
+}
+
+/// A model and the graphs that it is asked about.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The network.
+    pub network: &'a Network,
+    /// Its parameters.
+    pub parameters: &'a [f32],
+    /// Numbers of samples.
+    pub samples: &'a [u32],
 }
 
 /// What one model predicts.
@@ -60,14 +74,17 @@ impl Predictor {
         Ok(Self { gpu: gpu.clone(), program, plan, network: network.clone(), samples, device_samples })
     }
 
-    /// What the networks, with these parameters, predict for all graphs.
+    /// What the networks, with these parameters, predict for the graphs of their lists; answers for other graphs mean nothing.
     ///
     /// # Errors
     /// [`CudaError::Unsupported`] for a network of another shape, [`CudaError::Input`] for parameters that do not fit; what the driver reports.
-    pub fn predict(&self, models: &[(&Network, &[f32])], mode: Mode) -> Result<Vec<Answers>, CudaError> {
-        for (network, parameters) in models {
+    pub fn predict(&self, models: &[Question<'_>], mode: Mode) -> Result<Vec<Answers>, CudaError> {
+        for Question { network, parameters, samples } in models {
             if !network.has_shape_of(&self.network) {
                 return Err(CudaError::Unsupported("models of different shapes in one launch".to_owned()));
+            }
+            if let Some(sample) = samples.iter().find(|&&sample| sample as usize >= self.samples.len()) {
+                return Err(CudaError::Input(format!("sample {sample} of {}", self.samples.len())));
             }
             if parameters.len() != self.network.parameters() {
                 return Err(CudaError::Input(format!(
@@ -84,18 +101,23 @@ impl Predictor {
         let mut launch = Launch { samples: self.device_samples.addresses(gpu), ..Launch::default() };
         let workspace = self.plan.describe(&self.network, outputs, &mut launch);
         let numbers: Vec<RecipeNumbers> =
-            models.iter().map(|(network, _)| network.numbers(None, mode.cap, mode.settles)).collect();
+            models.iter().map(|question| question.network.numbers(None, mode.cap, mode.settles)).collect();
         let recipes = stream.clone_htod(&numbers)?;
-        let flat: Vec<f32> = models.iter().flat_map(|(_, parameters)| parameters.iter().copied()).collect();
+        let flat: Vec<f32> = models.iter().flat_map(|question| question.parameters.iter().copied()).collect();
         let parameters = stream.clone_htod(&flat)?;
         let predictions: CudaSlice<f32> = stream.alloc_zeros(models.len() * rows * outputs)?;
         let iterations: CudaSlice<i32> = stream.alloc_zeros(models.len() * self.samples.len())?;
         let capped: CudaSlice<i32> = stream.alloc_zeros(models.len() * self.samples.len())?;
-        let list: Vec<u32> = (0..self.samples.len() as u32).collect();
-        let target = list.len().div_ceil(self.plan.graphs_per_pack);
-        let packs = pack(&self.samples, &list, target, self.plan.capacity, Plan::costs(&self.network));
+        let costs = Plan::costs(&self.network);
+        let pack_all = |question: &Question<'_>| {
+            let target = question.samples.len().div_ceil(self.plan.graphs_per_pack);
+            pack(&self.samples, question.samples, target, self.plan.capacity, costs)
+        };
+        let packs: Vec<Vec<Vec<u32>>> = models.iter().map(pack_all).collect();
+        let most = packs.iter().map(Vec::len).max().unwrap_or(0);
         let at_once = (WORKSPACE_BYTES / (workspace.bytes() * models.len() as u64).max(1)).max(1) as usize;
-        let at_once = at_once.min(packs.len());
+        let at_once =
+            at_once.min(gpu.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR / models.len().max(1)).min(most).max(1);
         let blocks = at_once * models.len();
         gpu.check_memory(blocks as u64 * workspace.bytes())?;
         let floats: CudaSlice<f32> = stream.alloc_zeros(blocks * workspace.floats)?;
@@ -110,14 +132,17 @@ impl Predictor {
         launch.prediction_stride = (rows * outputs) as i64;
         launch.samples_count = self.samples.len() as i32;
         let graphs = self.plan.capacity.graphs;
-        for part in packs.chunks(at_once) {
-            let mut one: Vec<i32> = Vec::new();
-            for pack in part {
-                let filled = one.len() + graphs;
-                one.extend(pack.iter().map(|&sample| sample as i32));
-                one.resize(filled, -1);
+        for start in (0..most).step_by(at_once) {
+            let part = start..most.min(start + at_once);
+            let mut slots: Vec<i32> = Vec::new();
+            for packs in &packs {
+                for index in part.clone() {
+                    let filled = slots.len() + graphs;
+                    slots.extend(packs.get(index).into_iter().flatten().map(|&sample| sample as i32));
+                    slots.resize(filled, -1);
+                }
             }
-            let slots = stream.clone_htod(&one.repeat(models.len()))?;
+            let slots = stream.clone_htod(&slots)?;
             launch.slots = address(gpu, &slots);
             launch.packs = part.len() as i32;
             let shape = LaunchConfig {

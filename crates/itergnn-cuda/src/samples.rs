@@ -106,6 +106,29 @@ impl Samples {
         Ok(number)
     }
 
+    /// Adds all graphs of others; returns the number that their first one has now.
+    pub fn append(&mut self, others: Self) -> u32 {
+        let first = self.len() as u32;
+        for (own, other) in [
+            (&mut self.node_offsets, &others.node_offsets),
+            (&mut self.edge_offsets, &others.edge_offsets),
+            (&mut self.target_offsets, &others.target_offsets),
+        ] {
+            let last = own.last().copied().unwrap_or(0);
+            own.extend(other[1..].iter().map(|offset| offset + last));
+        }
+        self.nodes.extend(others.nodes);
+        self.incoming.extend(others.incoming);
+        self.outgoing.extend(others.outgoing);
+        self.senders.extend(others.senders);
+        self.departures.extend(others.departures);
+        self.edges.extend(others.edges);
+        self.targets.extend(others.targets);
+        self.target_rows.extend(others.target_rows);
+        self.largest_degree = self.largest_degree.max(others.largest_degree);
+        first
+    }
+
     /// Number of graphs.
     pub fn len(&self) -> usize {
         self.node_offsets.len() - 1

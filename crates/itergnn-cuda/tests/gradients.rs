@@ -6,7 +6,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use itergnn_cuda::{
-    Ensemble, EnsembleOptions, Gpu, Loss, Mode, ModelSpec, Network, Perceptron, Predictor, Readout, Recipe, Tuning,
+    Ensemble, EnsembleOptions, Gpu, Loss, Mode, ModelSpec, Network, Perceptron, Predictor, Question, Readout, Recipe,
+    Tuning,
 };
 use itergnn_kernels::block::BlockConfig;
 use itergnn_kernels::settings::{
@@ -207,7 +208,11 @@ fn compare(gpu: &Gpu, seed: u64, case: &Case) -> Vec<String> {
     let mut ensemble = Ensemble::new(gpu, &models, all_of(&samples, inputs, edge), options).unwrap();
     let results = ensemble.gradients(&batches).unwrap();
     let predictor = Predictor::new(gpu, &network, all_of(&samples, inputs, edge), &case.tuning).unwrap();
-    let pairs: Vec<_> = models.iter().map(|model| (&model.network, &model.parameters[..])).collect();
+    let all: Vec<u32> = (0..samples.len() as u32).collect();
+    let mut pairs = Vec::new();
+    for ModelSpec { network, parameters, .. } in &models {
+        pairs.push(Question { network, parameters, samples: &all });
+    }
     let answers = predictor.predict(&pairs, Mode { cap: None, settles: true }).unwrap();
     for (index, (report, gradient)) in results.iter().enumerate() {
         let batch: Vec<&Sample> = batches[index].iter().map(|&sample| &samples[sample as usize]).collect();

@@ -155,26 +155,25 @@ __device__ void accumulate(const Space& s, const Recipe& recipe, int step) {
 }
 
 #if TRAIN
-// Weights of the steps of every unit, from the confidences; one thread per unit.
+// Weights of the steps of every unit, from the confidences; one warp per unit.
 __device__ void finish_weights(const Space& s, const Launch& launch, const Recipe& recipe, const Record& record, const int* iterations) {
-    const int units = launch.schedule_units;
-    for (int unit = threadIdx.x; unit < unit_count(s); unit += T) {
+    const int units = launch.schedule_units, lane = threadIdx.x % 32;
+    for (int unit = threadIdx.x / 32; unit < unit_count(s); unit += T / 32) {
         const int steps = iterations[unit];
-        float faded = 1.f, total = 0.f;
-        for (int step = steps - 1; step >= 0; step--) {
+        float total = 0.f;
+        for (int step = lane; step < steps; step += 32) {
             const int place = step * units + unit;
             const bool settles = recipe.settle && step + 1 == recipe.cap;
-            const float weight = settles ? record.left[place] : faded * record.left[place] * record.confidence[place];
+            const float mass = record.left[place];
+            const float weight = settles ? mass : powf(recipe.decay, float(steps - 1 - step)) * mass * record.confidence[place];
             record.weight[place] = weight;
             total += weight;
-            faded *= recipe.decay;
         }
-        if (recipe.normalised && total > 0.f) {
-            for (int step = 0; step < steps; step++) record.weight[step * units + unit] /= total;
-        } else {
-            total = 1.f;
-        }
-        s.spent[unit] = total;
+        total = warp_sum(total);
+        if (!recipe.normalised || !(total > 0.f)) total = 1.f;
+        if (total != 1.f)
+            for (int step = lane; step < steps; step += 32) record.weight[step * units + unit] /= total;
+        if (lane == 0) s.spent[unit] = total;
     }
     __syncthreads();
 }
@@ -190,34 +189,47 @@ __device__ void confide_backward(const Space& s, const Launch& launch, const Rec
         const int step = i / unit_count(s), unit = i % unit_count(s);
         if (step >= iterations[unit]) continue;
         const int row = NODE_WISE ? unit : pack.row[unit], rows = NODE_WISE ? 1 : pack.nodes[unit];
-        const float* state = states + (step + 1) * state_size + row * HP;
+        const float *state = states + (step + 1) * state_size + row * HP, *gradient = output_gradient + row * HP;
         float sum = 0.f;
-        for (int c = lane; c < rows * HP; c += 32) sum += state[c] * output_gradient[row * HP + c];
+        for (int i = 4 * lane; i < rows * HP; i += 128) {
+            const float4 a = at4(state + i), b = at4(gradient + i);
+            sum += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+        }
         sum = warp_sum(sum);
         if (lane == 0) record.scale[step * units + unit] = sum;
     }
     __syncthreads();
-    for (int unit = threadIdx.x; unit < unit_count(s); unit += T) {
+    // From the last step to the first: what is left over at a step depends on the steps behind it. A lane holds every 32nd step.
+    for (int unit = warp; unit < unit_count(s); unit += T / 32) {
         const int count = iterations[unit];
-        const bool at_cap = count == recipe.cap;
-        double shared = 0.0, left = 0.0, faded = 1.0;
-        const double unspent = at_cap && recipe.settle ? (double)recipe.price * now.inverse_units : 0.0, total = s.spent[unit], decay = recipe.decay;
-        if (recipe.normalised)
-            for (int step = 0; step < count; step++) shared += (double)record.weight[step * units + unit] * record.scale[step * units + unit];
-        for (int step = count - 1; step >= 0; step--) {
-            const int place = step * units + unit;
-            const double confidence = record.confidence[place], mass = record.left[place], product = faded * (record.scale[place] - shared) / total;
-            faded *= decay;
-            double gradient;
-            if (step + 1 == count && recipe.settle && at_cap) {
-                gradient = 0.0;
-                left = product + unspent;
-            } else {
-                gradient = product * mass - left * decay * mass;
-                left = product * confidence + left * decay * (1.0 - confidence);
-                if (step + 1 == count) left += unspent;
+        const bool at_cap = count == recipe.cap, settles = recipe.settle && at_cap;
+        const double unspent = settles ? (double)recipe.price * now.inverse_units : 0.0, total = s.spent[unit], decay = recipe.decay;
+        double shared = 0.0, left = 0.0;
+        if (recipe.normalised) {
+            for (int step = lane; step < count; step += 32) shared += (double)record.weight[step * units + unit] * record.scale[step * units + unit];
+#pragma unroll
+            for (int offset = 16; offset; offset >>= 1) shared += __shfl_xor_sync(~0u, shared, offset);
+        }
+        for (int base = (count - 1) / 32 * 32; base >= 0 && count > 0; base -= 32) {
+            const int own = base + lane, place = own * units + unit;
+            double confidence = 0.0, mass = 0.0, product = 0.0, logit = 0.0;
+            if (own < count) {
+                confidence = record.confidence[place];
+                mass = record.left[place];
+                product = pow(decay, double(count - 1 - own)) * (record.scale[place] - shared) / total;
             }
-            record.scale[place] = (float)(gradient * confidence * (1.0 - confidence));
+            for (int step = min(count, base + 32) - 1; step >= base; step--) {
+                const double c = __shfl_sync(~0u, confidence, step - base), m = __shfl_sync(~0u, mass, step - base), p = __shfl_sync(~0u, product, step - base);
+                double gradient = 0.0;
+                if (step + 1 == count && settles) {
+                    left = p + unspent;
+                } else {
+                    gradient = (p * m - left * decay * m) * c * (1.0 - c);
+                    left = p * c + left * decay * (1.0 - c);
+                }
+                if (own == step) logit = gradient;
+            }
+            if (own < count) record.scale[place] = (float)logit;
         }
     }
     __syncthreads();
@@ -248,15 +260,15 @@ __device__ void confide_backward(const Space& s, const Launch& launch, const Rec
         }
         __syncthreads();
     }
-    for (int c = threadIdx.x; c < H; c += T) {
-        float sum = 0.f;
-        for (int unit = 0; unit < unit_count(s); unit++)
-            for (int step = 0; step < iterations[unit]; step++) {
-                const float value = NODE_WISE ? states[(step + 1) * state_size + unit * HP + c] : record.pooled[(step * G + unit) * HP + c];
-                sum += record.scale[step * units + unit] * value;
-            }
-        target[c] = sum;
+    const int column = 4 * (threadIdx.x % HQ);
+    float4 sum = zero4();
+    for (int i = threadIdx.x / HQ; i < steps * unit_count(s); i += LANES_H) {
+        const int step = i / unit_count(s), unit = i % unit_count(s);
+        if (step >= iterations[unit] || threadIdx.x / HQ >= LANES_H) continue;
+        const float* vector = NODE_WISE ? states + (step + 1) * state_size + unit * HP : record.pooled + (step * G + unit) * HP;
+        axpy(sum, record.scale[step * units + unit], at4(vector + column));
     }
+    write_columns(s, sum, HQ, LANES_H, target, [](int c) { return c < H ? c : -1; });
     __syncthreads();
 }
 

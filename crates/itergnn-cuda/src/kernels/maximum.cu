@@ -62,11 +62,11 @@ __device__ void load_layer(const Space& s, const float* parameters, bool transpo
 }
 
 // The first-layer activation of four channels of an edge.
-__device__ __forceinline__ float4 activation(const Space& s, int edge, int q) {
-    float4 value = at4(s.first + s.senders[edge] * RS + 4 * q);
-    if (USES_RECEIVER) add(value, at4(s.first + s.receivers[edge] * RS + JP + 4 * q));
+__device__ __forceinline__ float4 activation(const Space& s, int sender, int receiver, const float* features, int q) {
+    float4 value = at4(s.first + sender * RS + 4 * q);
+    if (USES_RECEIVER) add(value, at4(s.first + receiver * RS + JP + 4 * q));
 #pragma unroll
-    for (int d = 0; d < DE; d++) axpy(value, s.features[edge * DE + d], at4(s.we + d * JP + 4 * q));
+    for (int d = 0; d < DE; d++) axpy(value, features[d], at4(s.we + d * JP + 4 * q));
     return leaky(value);
 }
 
@@ -81,13 +81,16 @@ __device__ __forceinline__ void challenge(float message, int number, float& best
 __device__ void layer_forward(const Space& s, const Launch& launch, float* keep) {
     const Pack& pack = *s.pack;
     for (int t = threadIdx.x; t < pack.tiles * PQ; t += T) {
-        const int row = s.tile_row[t / PQ], column = 4 * (t % PQ);
+        const Tile tile = tile_at<PQ>(t, pack.tiles);
+        const int column = 4 * tile.column;
+        int rows[4];
+        rows_of(tile, [&](int r) { return (int)s.tile_row[r]; }, rows);
         float4 sum[4] = {zero4(), zero4(), zero4(), zero4()};
-        multiply<KV>(sum, s.vectors + row * RS, RS, s.w1 + column, PW);
+        multiply<KV>(sum, s.vectors, RS, rows, s.w1 + column, PW);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            at4(s.first + (row + i) * RS + column) = sum[i];
-            if (keep) at4(keep + (row + i) * PW + column) = sum[i];
+            at4(s.first + rows[i] * RS + column) = sum[i];
+            if (keep) at4(keep + rows[i] * PW + column) = sum[i];
         }
     }
     __syncthreads();
@@ -95,17 +98,25 @@ __device__ void layer_forward(const Space& s, const Launch& launch, float* keep)
         const int count = min(launch.edge_tile, pack.live_edges - start), padded = pad4(count);
         for (int i = threadIdx.x; i < padded * JQ; i += T) {
             const int p = i / JQ, q = i % JQ;
-            at4(s.activations + p * JP + 4 * q) = p < count ? activation(s, s.position[start + p], q) : zero4();
+            float4 value = zero4();
+            if (p < count) {
+                const int edge = s.position[start + p];
+                value = activation(s, s.senders[edge], s.receivers[edge], s.features + edge * DE, q);
+            }
+            at4(s.activations + p * JP + 4 * q) = value;
         }
         __syncthreads();
         for (int t = threadIdx.x; t < padded / 4 * HQ; t += T) {
-            const int row = 4 * (t / HQ), column = 4 * (t % HQ);
+            const Tile tile = tile_at<HQ>(t, padded / 4);
+            const int column = 4 * tile.column;
+            int rows[4];
+            rows_of(tile, [](int r) { return 4 * r; }, rows);
             float4 sum[4];
 #pragma unroll
             for (int i = 0; i < 4; i++) sum[i] = at4(s.b2 + column);
-            multiply<JP>(sum, s.activations + row * JP, JP, s.w2 + column, HP);
+            multiply<JP>(sum, s.activations, JP, rows, s.w2 + column, HP);
 #pragma unroll
-            for (int i = 0; i < 4; i++) at4(s.messages + (row + i) * HP + column) = leaky(sum[i]);
+            for (int i = 0; i < 4; i++) at4(s.messages + rows[i] * HP + column) = leaky(sum[i]);
         }
         __syncthreads();
         const int from = s.receivers[s.position[start]], to = s.receivers[s.position[start + count - 1]];
@@ -155,14 +166,18 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const float
         // Edges in the order of their senders, so that what goes back to a sender lies together.
         for (int i = threadIdx.x; i < padded * JQ; i += T) {
             const int p = i / JQ, q = i % JQ;
-            const bool real = p < count;
-            at4(s.activations + p * JP + 4 * q) = real ? activation(s, s.departures[s.position[start + p]], q) : zero4();
+            float4 value = zero4();
+            if (p < count) {
+                const int edge = s.position[start + p];
+                value = activation(s, s.out_senders[edge], s.out_receivers[edge], s.out_features + edge * DE, q);
+            }
+            at4(s.activations + p * JP + 4 * q) = value;
         }
         for (int i = threadIdx.x; i < padded * HQ; i += T) {
             const int p = i / HQ, column = 4 * (i % HQ);
             float4 value = zero4();
             if (p < count) {
-                const int edge = s.departures[s.position[start + p]], row = s.receivers[edge], number = edge - s.in_begin[row];
+                const int edge = s.position[start + p], row = s.out_receivers[edge], number = s.out_numbers[edge];
                 const float4 g = at4(s.states + row * HP + column);
                 const Winner4 winner = *reinterpret_cast<const Winner4*>(s.winners + row * HP + column);
                 value = make_float4(share(g.x, winner.x, number), share(g.y, winner.y, number), share(g.z, winner.z, number), share(g.w, winner.w, number));
@@ -174,7 +189,8 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const float
         for (int held = 0; held < HELD_2; held++) {
             const int tile = threadIdx.x + held * T;
             if (tile < TILES_2) {
-                const float *left = s.activations + 4 * (tile / HQ), *right = s.messages + 4 * (tile % HQ);
+                const Tile place = tile_at<HQ>(tile, JQ);
+                const float *left = s.activations + 4 * place.row, *right = s.messages + 4 * place.column;
                 for (int p = 0; p < count; p++) outer(gradient.second[held], at4(left + p * JP), at4(right + p * HP));
             }
         }
@@ -183,22 +199,26 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const float
         // Activations become their own gradients; a thread that has several tiles would need more registers than there are, so tiles go by rounds.
         const int tiles = padded / 4 * JQ;
         for (int base = 0; base < tiles; base += T) {
-            const int t = base + threadIdx.x, row = 4 * (t / JQ), column = 4 * (t % JQ);
+            const int t = base + threadIdx.x;
             const bool on = t < tiles;
+            const Tile tile = tile_at<JQ>(on ? t : 0, padded / 4);
+            const int column = 4 * tile.column;
+            int rows[4];
+            rows_of(tile, [](int r) { return 4 * r; }, rows);
             float4 sum[4] = {zero4(), zero4(), zero4(), zero4()};
-            if (on) multiply<HP>(sum, s.messages + row * HP, HP, s.w2 + column, JP);
+            if (on) multiply<HP>(sum, s.messages, HP, rows, s.w2 + column, JP);
             if (base == 0) __syncthreads();  // everyone has read the activations for the weights' gradients
             if (on) {
 #pragma unroll
                 for (int i = 0; i < 4; i++) {
-                    float4& a = at4(s.activations + (row + i) * JP + column);
+                    float4& a = at4(s.activations + rows[i] * JP + column);
                     a = make_float4(sum[i].x * slope(a.x), sum[i].y * slope(a.y), sum[i].z * slope(a.z), sum[i].w * slope(a.w));
                 }
             }
         }
         __syncthreads();
         const int lane = threadIdx.x / JQ, column = 4 * (threadIdx.x % JQ);
-        const int from = s.senders[s.departures[s.position[start]]], to = s.senders[s.departures[s.position[start + count - 1]]];
+        const int from = s.out_senders[s.position[start]], to = s.out_senders[s.position[start + count - 1]];
         for (int row = from + lane; row <= to && lane < LANES_J; row += LANES_J) {
             if (!is_active(s, row)) continue;
             const int shift = pack.shift[s.graph_of[row]];
@@ -209,7 +229,7 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const float
                 const float4 value = at4(s.activations + (p - start) * JP + column);
                 add(sum, value);
 #pragma unroll
-                for (int d = 0; d < DE; d++) axpy(gradient.edge[d], s.features[s.departures[s.position[p]] * DE + d], value);
+                for (int d = 0; d < DE; d++) axpy(gradient.edge[d], s.out_features[s.position[p] * DE + d], value);
             }
             add(at4(products + row * RS + column), sum);
         }
@@ -249,7 +269,8 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const float
     for (int held = 0; held < HELD_1; held++) {
         const int tile = threadIdx.x + held * T;
         if (tile < TILES_1) {
-            const float *left = s.first + 4 * (tile / PQ), *right = products + 4 * (tile % PQ);
+            const Tile place = tile_at<PQ>(tile, KQ);
+            const float *left = s.first + 4 * place.row, *right = products + 4 * place.column;
             for (int t = 0; t < pack.tiles; t++) {
                 const int row = s.tile_row[t];
 #pragma unroll
@@ -258,17 +279,20 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const float
         }
     }
     for (int t = threadIdx.x; t < pack.tiles * HQ; t += T) {
-        const int row = s.tile_row[t / HQ], column = 4 * (t % HQ);
+        const Tile tile = tile_at<HQ>(t, pack.tiles);
+        const int column = 4 * tile.column;
+        int rows[4];
+        rows_of(tile, [&](int r) { return (int)s.tile_row[r]; }, rows);
         float4 sum[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const float4 g = at4(s.states + (row + i) * HP + column);
-            const Winner4 winner = *reinterpret_cast<const Winner4*>(s.winners + (row + i) * HP + column);
+            const float4 g = at4(s.states + rows[i] * HP + column);
+            const Winner4 winner = *reinterpret_cast<const Winner4*>(s.winners + rows[i] * HP + column);
             sum[i] = make_float4(keep_own(g.x, winner.x), keep_own(g.y, winner.y), keep_own(g.z, winner.z), keep_own(g.w, winner.w));
         }
-        multiply<PW>(sum, products + row * RS, RS, s.w1 + column, HP);
+        multiply<PW>(sum, products, RS, rows, s.w1 + column, HP);
 #pragma unroll
-        for (int i = 0; i < 4; i++) at4(s.states + (row + i) * HP + column) = sum[i];
+        for (int i = 0; i < 4; i++) at4(s.states + rows[i] * HP + column) = sum[i];
     }
     __syncthreads();
 }
@@ -293,13 +317,14 @@ __device__ void write_layer(const Space& s, const LayerGradient& gradient, float
     for (int held = 0; held < HELD_1; held++) {
         const int tile = threadIdx.x + held * T;
         if (tile < TILES_1) {
+            const Tile at = tile_at<PQ>(tile, KQ);
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const float4 v = gradient.first[held][i];
                 const float values[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
                 for (int c = 0; c < 4; c++) {
-                    const int place = first_place(4 * (tile / PQ) + i, 4 * (tile % PQ) + c);
+                    const int place = first_place(4 * at.row + i, 4 * at.column + c);
                     if (place >= 0) target[place] = values[c];
                 }
             }
@@ -309,13 +334,14 @@ __device__ void write_layer(const Space& s, const LayerGradient& gradient, float
     for (int held = 0; held < HELD_2; held++) {
         const int tile = threadIdx.x + held * T;
         if (tile < TILES_2) {
+            const Tile at = tile_at<HQ>(tile, JQ);
 #pragma unroll
             for (int i = 0; i < 4; i++) {
                 const float4 v = gradient.second[held][i];
                 const float values[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
                 for (int c = 0; c < 4; c++) {
-                    const int place = second_place(4 * (tile / HQ) + i, 4 * (tile % HQ) + c);
+                    const int place = second_place(4 * at.row + i, 4 * at.column + c);
                     if (place >= 0) target[place] = values[c];
                 }
             }

@@ -21,14 +21,15 @@ struct Space {
     float *first, *vectors, *states;
     // A tile of edges: first-layer activations and messages (or their gradients).
     float *activations, *messages;
-    float *features;
+    float *features, *out_features;
     // Per unit (graph or node): mass left, mass spent, weight of the present step; iterations done, -1 while it runs.
     float *remaining, *spent, *weight, *before;
     int *done;
     float *partial;
     int *partial_row;
     Winner* winners;
-    Index *senders, *receivers, *departures, *arrival, *position, *tile_row;
+    // Edges in the order of their receivers and, behind `out_`, of their senders: both ends, and the number among those that reach the receiver.
+    Index *senders, *receivers, *out_senders, *out_receivers, *out_numbers, *arrival, *position, *tile_row;
     Index *in_begin, *in_end, *out_begin, *out_end;
     unsigned char* graph_of;
     float* floats;
@@ -66,6 +67,7 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.vectors = carve<float>(memory, rows * RS);
     s.states = carve<float>(memory, rows * HP);
     s.features = carve<float>(memory, edges * DE);
+    s.out_features = carve<float>(memory, TRAIN ? edges * DE : 0);
     s.remaining = carve<float>(memory, units);
     s.spent = carve<float>(memory, units);
     s.weight = carve<float>(memory, units);
@@ -74,8 +76,10 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.winners = carve<Winner>(memory, rows * HP);
     s.senders = carve<Index>(memory, edges);
     s.receivers = carve<Index>(memory, edges);
-    s.departures = carve<Index>(memory, edges);
-    s.arrival = carve<Index>(memory, USES_RECEIVER ? edges : 0);
+    s.out_senders = carve<Index>(memory, TRAIN ? edges : 0);
+    s.out_receivers = carve<Index>(memory, TRAIN ? edges : 0);
+    s.out_numbers = carve<Index>(memory, TRAIN ? edges : 0);
+    s.arrival = carve<Index>(memory, TRAIN && USES_RECEIVER ? edges : 0);
     s.position = carve<Index>(memory, edges);
     s.tile_row = carve<Index>(memory, rows / 4);
     s.in_begin = carve<Index>(memory, rows);
@@ -122,10 +126,7 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
                 for (unsigned e = incoming[n]; e < incoming[n + 1]; e++) s.receivers[edge + e] = row + n;
         }
         for (int e = threadIdx.x; e < pack.edge_count[g]; e += T) {
-            const unsigned departure = data.departures[first_edge + e];
             s.senders[edge + e] = row + data.senders[first_edge + e];
-            s.departures[edge + e] = edge + departure;
-            if (USES_RECEIVER) s.arrival[edge + departure] = edge + e;
             for (int d = 0; d < DE; d++) s.features[(edge + e) * DE + d] = data.edges[(first_edge + e) * (long long)DE + d];
         }
         for (int i = threadIdx.x; i < pad4(nodes) * launch.node_width; i += T) {
@@ -135,6 +136,21 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
     }
     for (int i = threadIdx.x; i < pack.rows * HP; i += T) s.winners[i] = SELF;
     __syncthreads();
+#if TRAIN
+    for (int g = 0; g < pack.graphs; g++) {
+        const int edge = pack.edge[g];
+        const unsigned first_edge = data.edge_offsets[pack.sample[g]];
+        for (int e = threadIdx.x; e < pack.edge_count[g]; e += T) {
+            const int from = edge + data.departures[first_edge + e], receiver = s.receivers[from];
+            s.out_senders[edge + e] = s.senders[from];
+            s.out_receivers[edge + e] = receiver;
+            s.out_numbers[edge + e] = from - s.in_begin[receiver];
+            if (USES_RECEIVER) s.arrival[from] = edge + e;
+            for (int d = 0; d < DE; d++) s.out_features[(edge + e) * DE + d] = s.features[from * DE + d];
+        }
+    }
+    __syncthreads();
+#endif
     return true;
 }
 
