@@ -1,10 +1,10 @@
-//! Pictures as maps: every pixel a cell, its brightness the height; and pictures of what was found.
+//! Pictures as maps: every pixel a cell, its brightness the height.
 
-use std::{fmt::Write as _, fs::File, io::BufReader, path::Path};
+use std::{fs::File, io::BufReader, path::Path};
 
-use png::{BitDepth, ColorType, Decoder, Encoder, Limits, Transformations};
+use png::{BitDepth, ColorType, Decoder, Limits, Transformations};
 
-use crate::{failure::Failure, output::Output};
+use crate::failure::Failure;
 
 /// The largest side of a picture, as that of a navigation sample.
 const LARGEST: u32 = 4_096;
@@ -15,18 +15,8 @@ const DECODER_BYTES: usize = 2 * 8 * (LARGEST as usize) * (LARGEST as usize);
 /// Weights of red, green and blue in the brightness of a colour (Rec. 709, on the values as stored).
 const LUMINANCE: [f64; 3] = [0.2126, 0.7152, 0.0722];
 
-/// Sides of pictures of a map: cells are enlarged by a whole factor to about this many pixels.
-const PICTURE_SIDE: usize = 720;
-
-/// The largest factor.
-const LARGEST_CELL: usize = 24;
-
 /// Cells an SVG can hold; beyond them viewers get slow.
 const SVG_CELLS: usize = 65_536;
-
-const SOURCE: [u8; 3] = [40, 160, 70];
-const TARGET: [u8; 3] = [40, 90, 220];
-const PATH: [u8; 3] = [225, 60, 40];
 
 /// Heights of cells, row after row from the top, in [0, 1]: brighter is higher.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,107 +87,15 @@ impl HeightMap {
         [cell as usize % self.columns, cell as usize / self.columns]
     }
 
-    /// Refuses names of pictures that cannot be drawn.
+    /// Refuses a picture of a map with too many cells for its kind, before any work is done for it.
     pub(crate) fn check_picture(&self, path: &Path) -> Result<(), Failure> {
-        let why = match extension(path) {
-            "png" => return Ok(()),
-            "svg" if self.heights.len() <= SVG_CELLS => return Ok(()),
-            "svg" => format!("{} cells are too many for an SVG; use .png", self.heights.len()),
-            _ => "pictures are .png or .svg".to_owned(),
-        };
-        Err(Failure::bad_input(format!("--picture {}: {why}", path.display())))
+        let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+        if is_svg && self.heights.len() > SVG_CELLS {
+            let why = format!("{} cells are too many for an SVG; use .png", self.heights.len());
+            return Err(Failure::bad_input(format!("--picture {}: {why}", path.display())));
+        }
+        Ok(())
     }
-
-    /// Writes a picture of the map with a path on it, as PNG or SVG by the name of the file.
-    pub(crate) fn draw(&self, path: &Path, walked: &[u32]) -> Result<(), Failure> {
-        self.check_picture(path)?;
-        let bytes = if extension(path) == "svg" { self.svg(walked).into_bytes() } else { self.png(walked)? };
-        Output::write(path, &bytes)
-    }
-
-    fn png(&self, walked: &[u32]) -> Result<Vec<u8>, Failure> {
-        let cell = (PICTURE_SIDE / self.rows.max(self.columns)).clamp(1, LARGEST_CELL);
-        let (width, height) = (self.columns * cell, self.rows * cell);
-        let mut pixels = vec![0_u8; 3 * width * height];
-        for (place, pixel) in pixels.chunks_exact_mut(3).enumerate() {
-            let (row, column) = (place / width / cell, place % width / cell);
-            pixel.fill((self.heights[row * self.columns + column] * 255.0).round() as u8);
-        }
-        let mut fill = |rows: std::ops::Range<usize>, columns: std::ops::Range<usize>, colour: [u8; 3]| {
-            for row in rows {
-                for column in columns.clone() {
-                    pixels[3 * (row * width + column)..][..3].copy_from_slice(&colour);
-                }
-            }
-        };
-        // A third of a cell, from centre to centre.
-        let (inset, thickness) = (cell / 3, (cell - 2 * (cell / 3)).max(1));
-        for pair in walked.windows(2) {
-            let ([column, row], [next_column, next_row]) = (self.place(pair[0]), self.place(pair[1]));
-            let band =
-                |one: usize, other: usize| one.min(other) * cell + inset..one.max(other) * cell + inset + thickness;
-            fill(band(row, next_row), band(column, next_column), PATH);
-        }
-        let edge = cell / 6;
-        for (&end, colour) in
-            walked.last().map(|end| (end, TARGET)).into_iter().chain(walked.first().map(|end| (end, SOURCE)))
-        {
-            let [column, row] = self.place(end);
-            let inside = |at: usize| at * cell + edge..(at + 1) * cell - edge;
-            fill(inside(row), inside(column), colour);
-        }
-        let mut bytes = Vec::new();
-        let mut encoder = Encoder::new(&mut bytes, width as u32, height as u32);
-        encoder.set_color(ColorType::Rgb);
-        encoder.set_depth(BitDepth::Eight);
-        let mut writer = encoder.write_header().map_err(Failure::failed)?;
-        writer.write_image_data(&pixels).and_then(|()| writer.finish()).map_err(Failure::failed)?;
-        Ok(bytes)
-    }
-
-    fn svg(&self, walked: &[u32]) -> String {
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" shape-rendering=\"crispEdges\">\n",
-            self.columns, self.rows
-        );
-        for (cell, height) in self.heights.iter().enumerate() {
-            let ([column, row], grey) = (self.place(cell as u32), (height * 255.0).round() as u8);
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{column}\" y=\"{row}\" width=\"1\" height=\"1\" fill=\"#{grey:02x}{grey:02x}{grey:02x}\"/>"
-            );
-        }
-        let centre = |&cell: &u32| {
-            let [column, row] = self.place(cell);
-            format!("{}.5 {}.5", column, row)
-        };
-        let points: Vec<String> = walked.iter().map(centre).collect();
-        let colour = |[red, green, blue]: [u8; 3]| format!("rgb({red},{green},{blue})");
-        if points.len() > 1 {
-            let _ = writeln!(
-                svg,
-                "<path d=\"M{}\" stroke=\"{}\" stroke-width=\".34\" stroke-linecap=\"square\" fill=\"none\"/>",
-                points.join("L"),
-                colour(PATH)
-            );
-        }
-        for (end, shade) in [(walked.last(), TARGET), (walked.first(), SOURCE)] {
-            if let Some(&end) = end {
-                let [column, row] = self.place(end);
-                let _ = writeln!(
-                    svg,
-                    "<rect x=\"{column}.17\" y=\"{row}.17\" width=\".66\" height=\".66\" fill=\"{}\"/>",
-                    colour(shade)
-                );
-            }
-        }
-        svg.push_str("</svg>\n");
-        svg
-    }
-}
-
-fn extension(path: &Path) -> &str {
-    path.extension().and_then(|extension| extension.to_str()).unwrap_or_default()
 }
 
 /// The brightness of an opaque pixel; a grey one's is its value, to the bit, however it is stored.
@@ -213,6 +111,8 @@ fn brightness(colours: &[f64]) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drawing::GridPicture;
+    use png::Encoder;
     use tempfile::TempDir;
 
     fn written(folder: &TempDir, name: &str, size: (u32, u32), kind: (ColorType, BitDepth), data: &[u8]) -> HeightMap {
@@ -254,14 +154,17 @@ mod tests {
         let map = HeightMap { rows: 2, columns: 3, heights: vec![0.0, 0.2, 0.4, 0.6, 0.8, 1.0] };
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("map.png");
-        map.draw(&path, &[0, 1, 4]).unwrap();
+        let drawing = GridPicture::of_heights(&map).drawing([0, 1, 4].into_iter().map(|cell| map.place(cell)));
+        drawing.write(&path).unwrap();
         let drawn = HeightMap::read(&path).unwrap();
-        assert_eq!((drawn.rows, drawn.columns), (2 * LARGEST_CELL, 3 * LARGEST_CELL));
+        let side = drawn.columns / 3;
+        assert_eq!((drawn.rows, drawn.columns), (2 * side, 3 * side));
         // A corner of a cell without path shows its height.
-        assert_eq!(drawn.heights[2 * LARGEST_CELL], 0.4);
-        map.draw(&folder.path().join("map.svg"), &[0, 1, 4]).unwrap();
-        let svg = std::fs::read_to_string(folder.path().join("map.svg")).unwrap();
-        assert_eq!((svg.matches("<rect").count(), svg.matches("<path").count()), (8, 1));
+        assert_eq!((drawn.heights[2 * side], drawn.heights[drawn.columns * side]), (0.4, 0.6));
+        // Background and five cells, the white one being part of it; path and ends.
+        let svg = drawing.svg();
+        let count = |tag: &str| svg.matches(tag).count();
+        assert_eq!((count("<rect"), count("<polyline"), count("<circle")), (6, 1, 2));
     }
 
     #[test]

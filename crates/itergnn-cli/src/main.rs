@@ -3,17 +3,14 @@
 mod commands;
 mod compute;
 mod drawing;
-mod episode_picture;
 mod estimate;
 mod failure;
-mod figures;
 mod given;
 mod height_map;
-mod map_picture;
 mod options;
 mod output;
-mod picture;
 mod progress;
+mod property_figures;
 mod report;
 mod training_view;
 

@@ -1,17 +1,16 @@
 //! `itergnn eval`: how good a model is, at any size.
 
 use itergnn::{
-    nn::{controllers::SAFETY_CAP, store::ModelCard},
+    nn::controllers::SAFETY_CAP,
     tasks::{Task, TaskSpec},
     train::{
-        RunConfig,
         classification::is_classification_run,
         evaluation::{EvalOptions, EvalReport, ModelPredictor, Predictor, evaluate},
     },
 };
 
 use crate::{
-    commands::{classification, model, pacman, task, train::failure},
+    commands::{classification, domain, model, pacman, task, train::failure},
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
     given::Given,
@@ -62,7 +61,7 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         given.only("a graph-classification model", &classified)?;
         return classification::evaluate_model(arguments, &model, &card);
     }
-    let mut spec = trained_on(&card)
+    let mut spec = domain::trained_on(&card)
         .or_else(|| card.task.parse::<Task>().ok().or(arguments.task).map(TaskSpec::paper))
         .ok_or_else(|| Failure::bad_input("the model does not say its task; give --task"))?;
     if let Some(other) = arguments.task.filter(|&task| task != spec.task()) {
@@ -117,11 +116,6 @@ fn flags_of(task: Task) -> &'static [&'static str] {
         Task::Tsp | Task::NewtonBalls => &["size"],
         Task::Pacman | Task::GraphClassification | Task::RegularGraphs => &[],
     }
-}
-
-/// The task as the model was trained on it.
-fn trained_on(card: &ModelCard) -> Option<TaskSpec> {
-    Some(RunConfig::of_card(card)?.task)
 }
 
 pub(crate) fn table(report: &EvalReport) -> String {

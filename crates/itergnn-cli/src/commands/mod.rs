@@ -1,9 +1,10 @@
-//! One file a command, and what several of them share: loading a model, a task's settings.
+//! One file per command, and what several of them share: loading a model, a task's settings.
 
 pub(crate) mod bench;
 mod bench_inference;
 pub(crate) mod classification;
 pub(crate) mod demo;
+mod domain;
 pub(crate) mod evaluate;
 pub(crate) mod exact;
 pub(crate) mod import;

@@ -13,7 +13,7 @@ use itergnn::{
 
 use crate::{
     commands::{model, pacman, terminal::Terminal, train::failure},
-    episode_picture,
+    drawing::GamePicture,
     failure::Failure,
     given::Given,
     options::PlayArguments,
@@ -22,7 +22,7 @@ use crate::{
 
 pub(crate) fn run(arguments: &PlayArguments, given: &Given) -> Result<(), Failure> {
     if !(arguments.speed.is_finite() && arguments.speed > 0.0) {
-        return Err(Failure::bad_input(format!("--speed {}: give moves a second, more than 0", arguments.speed)));
+        return Err(Failure::bad_input(format!("--speed {}: give moves per second, more than 0", arguments.speed)));
     }
     let format = arguments.record.as_deref().map(Format::of).transpose()?;
     if let Some(record) = &arguments.record {
@@ -180,14 +180,11 @@ fn play_out(mut player: Player, config: PacmanConfig, seed: u64) -> Result<(Vec<
 fn finish(arguments: &PlayArguments, format: Option<Format>, frames: &[Pacman], circles: bool) -> Result<(), Failure> {
     let Some(last) = frames.last() else { return Ok(()) };
     if let (Some(path), Some(format)) = (&arguments.record, format) {
-        let mut bytes = Vec::new();
-        match format {
-            Format::Gif => {
-                let written = episode_picture::write_gif(&mut bytes, frames, arguments.speed);
-                written.map_err(|error| Failure::failed(format!("could not draw {}: {error}", path.display())))?;
-            }
-            Format::Svg => bytes.extend(episode_picture::svg(frames, arguments.speed).into_bytes()),
-        }
+        let picture = GamePicture { frames, moves_per_second: arguments.speed };
+        let bytes = match format {
+            Format::Gif => picture.gif().map_err(Failure::failed)?,
+            Format::Svg => picture.drawing().svg().into_bytes(),
+        };
         Output::write(path, &bytes)?;
         note(&format!("recorded {} moves in {}", frames.len() - 1, path.display()));
     }

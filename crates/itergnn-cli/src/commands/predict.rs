@@ -6,11 +6,12 @@ use itergnn::{
         formats::{read_sample, read_tsp},
     },
     nn::{GraphTensors, Prediction, RunOptions},
+    tasks::Task,
 };
 use serde::Serialize;
 
 use crate::{
-    commands::model,
+    commands::{domain, model},
     failure::Failure,
     options::PredictArguments,
     output::{self, print, print_json, warn},
@@ -21,7 +22,7 @@ use crate::{
 struct Answer {
     /// What predicts, in one line.
     architecture: String,
-    /// One number an output; for node-level models one row a node.
+    /// One number per output, `unreachable` where a model of paths sees no way; for node-level models one row per node.
     prediction: serde_json::Value,
     iterations: usize,
     /// Whether the cap, not the model, ended the loop.
@@ -47,8 +48,9 @@ struct TraceRow {
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let device = arguments.compute.start()?;
     arguments.time.start();
-    let (model, _) = model::load(&arguments.model, &device)?;
+    let (model, card) = model::load(&arguments.model, &device)?;
     let graph = read(arguments)?;
+    domain::warn_outside(&card, &graph);
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     if let Some(cap) = arguments.max_iterations {
         options = options.with_cap(cap);
@@ -64,7 +66,15 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
         return Err(Failure::failed(format!("{}: {why}", arguments.graph.display())));
     }
     drop(working);
-    let answer = answer(model.config().architecture_line(), &prediction);
+    let mut answer = answer(model.config().architecture_line(), &prediction);
+    if matches!(card.task.parse(), Ok(Task::ShortestPath | Task::Navigation))
+        && let Some(lengths) = answer.prediction.as_array_mut()
+    {
+        let sum = domain::sum_of_weights(&graph);
+        for length in lengths.iter_mut() {
+            *length = domain::length_or_unreachable(length.as_f64().unwrap_or(f64::NAN), sum);
+        }
+    }
     if arguments.trace && answer.trace.is_empty() {
         return Err(Failure::bad_input(
             "--trace means nothing for this model, which keeps no record of its steps; leave it out",

@@ -5,10 +5,10 @@ use std::fs;
 use crate::{
     estimate::Allowance,
     failure::Failure,
-    figures::{PropertyFigure, property_figures},
     options::PropertiesArguments,
     output::{Output, note, print, print_json, table},
     progress::Progress,
+    property_figures::{PropertyFigure, property_figures},
 };
 
 pub(crate) fn run(arguments: &PropertiesArguments) -> Result<(), Failure> {
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &PropertiesArguments) -> Result<(), Failure> {
         for figure in &figures {
             Output::write(&folder.join(format!("{}.svg", figure.name)), figure.svg().as_bytes())?;
         }
-        Output::write(&folder.join("medians.svg"), PropertyFigure::medians(&figures).svg().as_bytes())?;
+        Output::write(&folder.join("medians.svg"), PropertyFigure::medians(&figures).drawing().svg().as_bytes())?;
         note(&format!("{} figures in {}", figures.len() + 1, folder.display()));
     }
     if arguments.json { print_json(&figures) } else { print(&text(&figures)) }

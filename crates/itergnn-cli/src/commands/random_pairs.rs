@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{solve::tell_caps, walker::Walker},
+    commands::{domain, solve::tell_caps, walker::Walker},
     failure::Failure,
     options::SolveArguments,
     output::{self, print, print_json},
@@ -30,7 +30,9 @@ struct Report {
     arrived: usize,
     /// Walks that are shortest paths.
     optimal: usize,
-    /// Of the predicted length of each pair, against the exact one.
+    /// Pairs of which the model says that there is no way.
+    unreachable: usize,
+    /// Of the predicted length of each other pair, against the exact one.
     relative_error: Spread,
     iterations: Spread,
     predictions: usize,
@@ -45,7 +47,8 @@ struct Record {
     from: Value,
     to: Value,
     optimal_length: f64,
-    predicted_length: f64,
+    /// A number, or `unreachable`.
+    predicted_length: Value,
     /// Of the path that was found, if the walk arrived.
     length: Option<f64>,
     iterations: usize,
@@ -71,6 +74,7 @@ pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize)
     let silent = Progress::endless("predictions");
     let (mut records, mut optimal) = (Vec::with_capacity(count), 0);
     let (mut predictions, mut capped, mut past_safety_cap) = (0, 0, 0);
+    let sum_of_weights = domain::sum_of_weights(&terrain.graph);
     for index in 0..count as u64 {
         let (source, target) = draw(walker, arguments.seed, index)?;
         let walked = walker.walk(source, target, &silent)?;
@@ -84,7 +88,7 @@ pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize)
             from: terrain.name(source),
             to: terrain.name(target),
             optimal_length: exact.length,
-            predicted_length: walked.predicted_length,
+            predicted_length: domain::length_or_unreachable(walked.predicted_length, sum_of_weights),
             length: walked.path.map(|path| path.length),
             iterations: walked.iterations,
         });
@@ -92,16 +96,22 @@ pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize)
     }
     drop(progress);
     tell_caps(capped, past_safety_cap, predictions);
-    let error = |record: &Record| (record.predicted_length - record.optimal_length).abs() / record.optimal_length;
+    let error = |record: &Record| {
+        let predicted = record.predicted_length.as_f64()?;
+        Some((predicted - record.optimal_length).abs() / record.optimal_length)
+    };
+    let errors: Vec<f64> = records.iter().filter_map(error).collect();
+    let arrived = records.iter().filter(|record| record.length.is_some()).count();
     let report = Report {
         graph: terrain.file.file.clone(),
         nodes: terrain.graph.nodes(),
         edges: terrain.graph.edges(),
         pairs: count,
         seed: arguments.seed,
-        arrived: records.iter().filter(|record| record.length.is_some()).count(),
+        arrived,
         optimal,
-        relative_error: Spread::of(records.iter().map(error), count),
+        unreachable: count - errors.len(),
+        relative_error: Spread::of(errors.iter().copied(), errors.len()),
         iterations: Spread::of(records.iter().map(|record| record.iterations as f64), count),
         predictions,
         capped,
@@ -109,7 +119,11 @@ pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize)
         seconds: started.elapsed().as_secs_f64(),
         records,
     };
-    if arguments.json { print_json(&report) } else { print(&table(&report)) }
+    if arguments.json { print_json(&report) } else { print(&table(&report)) }?;
+    if arrived == 0 {
+        return Err(Failure::failed(format!("{}: none of {count} walks arrived", terrain.file.file)));
+    }
+    Ok(())
 }
 
 /// A pair of different nodes with a path of positive length between them.

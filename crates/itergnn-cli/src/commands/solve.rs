@@ -3,7 +3,10 @@
 use std::time::Instant;
 
 use itergnn::{
-    graph::solvers::dijkstra,
+    graph::{
+        formats::{GraphFile, GridMap},
+        solvers::dijkstra,
+    },
     nn::{RunOptions, controllers::SAFETY_CAP, store::ModelCard},
     tasks::{Task, shortest_path::is_shortest},
     train::evaluation::{ModelPredictor, Predictor},
@@ -12,12 +15,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{exact, model, random_pairs, solve_image, terrain::Terrain, walker::Walker},
-    drawing::Drawing,
+    commands::{domain, exact, model, random_pairs, solve_image, terrain::Terrain, walker::Walker},
+    drawing::{Drawing, GridPicture},
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
     given::Given,
-    map_picture,
     options::SolveArguments,
     output::{print, print_json, warn},
     progress::Progress,
@@ -35,8 +37,8 @@ struct Answer {
     path: Vec<Value>,
     /// The true length of the path that was found.
     length: f64,
-    /// What the model says of source and target.
-    predicted_length: f64,
+    /// What the model says of source and target: a number, or `unreachable`.
+    predicted_length: Value,
     /// Of the prediction for source and target.
     iterations: usize,
     /// Predictions that the walk needed.
@@ -83,8 +85,9 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
         return Err(Failure::bad_input(format!("{}: {why}; this one does not", arguments.model.display())));
     }
     let terrain = Terrain::read(arguments)?;
+    domain::warn_outside(&card, &terrain.file.graph);
     if arguments.picture.is_some() {
-        map_picture::map_of(&terrain.file)?;
+        map_of(&terrain.file)?;
     }
     let predictor = ModelPredictor::new(&model, &device);
     let (nodes, edges) = (terrain.graph.nodes(), terrain.graph.edges());
@@ -126,6 +129,12 @@ fn check_task(arguments: &SolveArguments, card: &ModelCard) -> Result<(), Failur
     }
 }
 
+/// Refuses a graph that has no places to draw.
+fn map_of(file: &GraphFile) -> Result<&GridMap, Failure> {
+    let why = || Failure::bad_input(format!("{}: --picture draws maps, and this graph has no places", file.file));
+    file.grid.as_ref().ok_or_else(why)
+}
+
 fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) -> Result<(), Failure> {
     let terrain = walker.terrain;
     let (source, target) = (terrain.find("--from", from)?, terrain.find("--to", to)?);
@@ -138,9 +147,11 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
     let walked = walker.walk(source, target, &progress)?;
     drop(progress);
     tell_caps(walked.capped, walked.past_safety_cap, walked.predictions);
+    let predicted_length =
+        domain::length_or_unreachable(walked.predicted_length, domain::sum_of_weights(&terrain.graph));
     let path = walked.path.ok_or_else(|| {
         let why = "the predictions lead nowhere: no neighbour fits them";
-        Failure::failed(format!("{file}: {why} (predicted length {})", walked.predicted_length))
+        Failure::failed(format!("{file}: {why} (predicted length {})", domain::shown(&predicted_length)))
     })?;
     let seconds = started.elapsed().as_secs_f64();
     // The exact solver is asked only now; nothing above has seen its answer.
@@ -151,8 +162,12 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
         false => None,
     };
     if let Some(picture) = &arguments.picture {
-        let map = map_picture::map_of(&terrain.file)?;
-        map_picture::draw(map, path.nodes.iter().map(|&node| terrain.in_file(node))).write(picture)?;
+        let map = map_of(&terrain.file)?;
+        let place = |&node: &u32| {
+            let (column, row) = map.cell_of(terrain.in_file(node));
+            [column, row]
+        };
+        GridPicture::of_map(map).drawing(path.nodes.iter().map(place)).write(picture)?;
     }
     let answer = Answer {
         architecture: walker.predictor.architecture(),
@@ -160,7 +175,7 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
         to: terrain.name(target),
         path: path.nodes.iter().map(|&node| terrain.name(node)).collect(),
         length: path.length,
-        predicted_length: walked.predicted_length,
+        predicted_length,
         iterations: walked.iterations,
         predictions: walked.predictions,
         capped: walked.capped,
@@ -192,9 +207,9 @@ fn text(file: &str, from: &str, to: &str, answer: &Answer) -> String {
     };
     let nodes: Vec<_> = answer.path.iter().map(|node| node.as_str().map_or(node.to_string(), str::to_owned)).collect();
     format!(
-        "{file}: {from} to {to}: length {} (predicted {:.3} after {} iterations){verdict}\n{}\npredicted by {}\n",
+        "{file}: {from} to {to}: length {} (predicted {} after {} iterations){verdict}\n{}\npredicted by {}\n",
         answer.length,
-        answer.predicted_length,
+        domain::shown(&answer.predicted_length),
         answer.iterations,
         nodes.join(" "),
         answer.architecture

@@ -22,6 +22,7 @@ use serde::Serialize;
 
 use crate::{
     commands::{model, train::failure},
+    drawing::GridPicture,
     failure::Failure,
     height_map::HeightMap,
     options::SolveArguments,
@@ -92,7 +93,7 @@ pub(crate) fn run(arguments: &SolveArguments, image: &Path, device: &Device) -> 
     // The exact solver is asked only now; nothing above has seen its answer, or which heights are in the way.
     let exact = if arguments.check { Some(check(&map, &card, &found, source, target)?) } else { None };
     if let Some(picture) = &arguments.picture {
-        map.draw(picture, &found.cells)?;
+        GridPicture::of_heights(&map).drawing(found.cells.iter().map(|&cell| map.place(cell))).write(picture)?;
     }
     let answer = Answer {
         architecture: model.config().architecture_line(),

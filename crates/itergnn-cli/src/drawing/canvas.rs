@@ -2,29 +2,27 @@
 
 use super::{Anchor, Color, Drawing, Shape, font};
 
-/// Pixels of the PNG for a pixel of the SVG, so that thin lines stay visible.
+/// Pixels of the PNG for a pixel of the SVG, so that thin lines stay visible, unless the picture is large anyway.
 const SCALE: f64 = 2.0;
+const LARGE: f64 = 2_000.0;
 
 /// Height of a letter of the font relative to the size of a text: capitals of common fonts.
 const CAPITAL: f64 = 0.72;
 
-/// A picture of three bytes a pixel.
+/// A picture of three bytes per pixel.
 struct Canvas {
     width: usize,
     height: usize,
+    scale: f64,
     pixels: Vec<u8>,
 }
 
 impl Drawing {
-    /// The picture as a PNG file, at twice the size.
+    /// The picture as a PNG file.
     pub(crate) fn png(&self) -> Result<Vec<u8>, png::EncodingError> {
-        let (width, height) = ((SCALE * self.width).ceil() as usize, (SCALE * self.height).ceil() as usize);
-        let mut canvas = Canvas { width, height, pixels: vec![255; 3 * width * height] };
-        for shape in &self.shapes {
-            canvas.draw(shape);
-        }
+        let canvas = Canvas::of(self, if self.width.max(self.height) > LARGE { 1.0 } else { SCALE });
         let mut file = Vec::new();
-        let mut encoder = png::Encoder::new(&mut file, width as u32, height as u32);
+        let mut encoder = png::Encoder::new(&mut file, canvas.width as u32, canvas.height as u32);
         encoder.set_color(png::ColorType::Rgb);
         encoder.set_depth(png::BitDepth::Eight);
         let mut writer = encoder.write_header()?;
@@ -32,20 +30,40 @@ impl Drawing {
         writer.finish()?;
         Ok(file)
     }
+
+    /// The picture pixel by pixel, each as the nearest colour of a palette.
+    pub(crate) fn indexed(&self, palette: &[Color]) -> Vec<u8> {
+        let canvas = Canvas::of(self, 1.0);
+        let away = |pixel: &[u8], color: &Color| -> u32 {
+            pixel.iter().zip(color).map(|(one, other)| u32::from(one.abs_diff(*other)).pow(2)).sum()
+        };
+        let nearest =
+            |pixel: &[u8]| (0..palette.len()).min_by_key(|&index| away(pixel, &palette[index])).unwrap_or(0) as u8;
+        canvas.pixels.chunks_exact(3).map(nearest).collect()
+    }
 }
 
 impl Canvas {
+    fn of(drawing: &Drawing, scale: f64) -> Self {
+        let (width, height) = ((scale * drawing.width).ceil() as usize, (scale * drawing.height).ceil() as usize);
+        let mut canvas = Self { width, height, scale, pixels: vec![255; 3 * width * height] };
+        drawing.shapes.iter().for_each(|shape| canvas.draw(shape));
+        canvas
+    }
+
     fn draw(&mut self, shape: &Shape) {
+        let scale = self.scale;
+        let scaled = |point: (f64, f64)| (scale * point.0, scale * point.1);
         match shape {
-            Shape::Rectangle { at, size, fill } => {
-                let (left, top) = (SCALE * at.0, SCALE * at.1);
-                let (right, bottom) = (left + SCALE * size.0, top + SCALE * size.1);
-                self.fill((left, top), (right, bottom), *fill, |x, y| {
-                    overlap(x, left, right) * overlap(y, top, bottom)
-                });
+            Shape::Rectangle { at, size, fill, opacity } => self.rectangle(*at, *size, *fill, *opacity),
+            Shape::Cells { columns, side, fills } => {
+                for (place, fill) in fills.iter().enumerate() {
+                    let at = (side * (place % columns) as f64, side * (place / columns) as f64);
+                    self.rectangle(at, (*side, *side), *fill, 1.0);
+                }
             }
             Shape::Line { points, color, width } => {
-                let radius = SCALE * width / 2.0;
+                let radius = scale * width / 2.0;
                 for pair in points.windows(2) {
                     let (from, to) = (scaled(pair[0]), scaled(pair[1]));
                     let low = (from.0.min(to.0) - radius - 1.0, from.1.min(to.1) - radius - 1.0);
@@ -54,8 +72,8 @@ impl Canvas {
                     self.fill(low, high, *color, coverage);
                 }
             }
-            Shape::Dot { at, radius, fill, opacity } => {
-                let (center, radius) = (scaled(*at), SCALE * radius);
+            Shape::Dot { at, radius, fill, opacity, .. } => {
+                let (center, radius) = (scaled(*at), scale * radius);
                 let low = (center.0 - radius - 1.0, center.1 - radius - 1.0);
                 let high = (center.0 + radius + 1.0, center.1 + radius + 1.0);
                 self.fill(low, high, *fill, |x, y| {
@@ -63,9 +81,17 @@ impl Canvas {
                 });
             }
             Shape::Text { at, content, size, color, anchor, upwards } => {
-                self.text(scaled(*at), content, SCALE * size, *color, *anchor, *upwards);
+                self.text(scaled(*at), content, scale * size, *color, *anchor, *upwards);
             }
         }
+    }
+
+    fn rectangle(&mut self, at: (f64, f64), size: (f64, f64), fill: Color, opacity: f64) {
+        let (left, top) = (self.scale * at.0, self.scale * at.1);
+        let (right, bottom) = (left + self.scale * size.0, top + self.scale * size.1);
+        self.fill((left, top), (right, bottom), fill, |x, y| {
+            opacity * overlap(x, left, right) * overlap(y, top, bottom)
+        });
     }
 
     fn text(&mut self, at: (f64, f64), content: &str, size: f64, color: Color, anchor: Anchor, upwards: bool) {
@@ -111,10 +137,6 @@ impl Canvas {
     }
 }
 
-fn scaled(point: (f64, f64)) -> (f64, f64) {
-    (SCALE * point.0, SCALE * point.1)
-}
-
 /// How much of the pixel around `at` lies between two borders.
 fn overlap(at: f64, low: f64, high: f64) -> f64 {
     ((at + 0.5).min(high) - (at - 0.5).max(low)).clamp(0.0, 1.0)
@@ -144,9 +166,9 @@ mod tests {
     fn shapes_cover_what_they_should() {
         let red = [255, 0, 0];
         let shapes = vec![
-            Shape::Rectangle { at: (1.0, 1.0), size: (2.0, 2.0), fill: [0, 0, 255] },
-            Shape::Line { points: vec![(6.0, 0.0), (6.0, 10.0)], color: red, width: 1.0 },
-            Shape::Dot { at: (9.0, 9.0), radius: 0.5, fill: [0, 255, 0], opacity: 1.0 },
+            Shape::rectangle((1.0, 1.0), (2.0, 2.0), [0, 0, 255]),
+            Shape::line(vec![(6.0, 0.0), (6.0, 10.0)], red, 1.0),
+            Shape::dot((9.0, 9.0), 0.5, [0, 255, 0]),
         ];
         let (width, pixels) = pixels(&Drawing { width: 10.0, height: 10.0, shapes });
         assert_eq!(width, 20);
@@ -159,14 +181,10 @@ mod tests {
     #[test]
     fn text_stands_on_its_point_in_either_direction() {
         for upwards in [false, true] {
-            let text = Shape::Text {
-                at: (20.0, 20.0),
-                content: "I=1".to_owned(),
-                size: 10.0,
-                color: [0; 3],
-                anchor: Anchor::Middle,
-                upwards,
-            };
+            let mut text = Shape::text((20.0, 20.0), "I=1", 10.0, Anchor::Middle);
+            if let Shape::Text { upwards: turned, .. } = &mut text {
+                *turned = upwards;
+            }
             let (width, pixels) = pixels(&Drawing { width: 40.0, height: 40.0, shapes: vec![text] });
             let dark = |x: usize, y: usize| pixels[3 * (y * width + x)] == 0;
             let places: Vec<(usize, usize)> =

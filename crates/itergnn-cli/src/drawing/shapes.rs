@@ -7,6 +7,9 @@ use crate::{failure::Failure, output::Output};
 /// Red, green and blue.
 pub(crate) type Color = [u8; 3];
 
+pub(crate) const BLACK: Color = [0; 3];
+pub(crate) const WHITE: Color = [255; 3];
+
 /// Where a text stands relative to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
@@ -22,6 +25,7 @@ pub(crate) enum Shape {
         at: (f64, f64),
         size: (f64, f64),
         fill: Color,
+        opacity: f64,
     },
     Line {
         points: Vec<(f64, f64)>,
@@ -33,6 +37,13 @@ pub(crate) enum Shape {
         radius: f64,
         fill: Color,
         opacity: f64,
+        animations: Vec<Animation>,
+    },
+    /// Squares side by side, row after row.
+    Cells {
+        columns: usize,
+        side: f64,
+        fills: Vec<Color>,
     },
     /// A line of text on its baseline; `upwards` is turned to the left by a right angle.
     Text {
@@ -43,6 +54,36 @@ pub(crate) enum Shape {
         anchor: Anchor,
         upwards: bool,
     },
+}
+
+/// How a number of a shape changes over and over. An SVG moves; a PNG shows the shape as it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Animation {
+    /// `cx`, `cy` or `r`.
+    pub(crate) attribute: &'static str,
+    /// A moment, as a share of the whole, and the value from then on.
+    pub(crate) moments: Vec<(f64, f64)>,
+    /// Whether values jump instead of gliding.
+    pub(crate) jumps: bool,
+    pub(crate) seconds: f64,
+}
+
+impl Shape {
+    pub(crate) fn rectangle(at: (f64, f64), size: (f64, f64), fill: Color) -> Self {
+        Self::Rectangle { at, size, fill, opacity: 1.0 }
+    }
+
+    pub(crate) fn line(points: Vec<(f64, f64)>, color: Color, width: f64) -> Self {
+        Self::Line { points, color, width }
+    }
+
+    pub(crate) fn dot(at: (f64, f64), radius: f64, fill: Color) -> Self {
+        Self::Dot { at, radius, fill, opacity: 1.0, animations: Vec::new() }
+    }
+
+    pub(crate) fn text(at: (f64, f64), content: &str, size: f64, anchor: Anchor) -> Self {
+        Self::Text { at, content: content.to_owned(), size, color: BLACK, anchor, upwards: false }
+    }
 }
 
 /// A picture on white.

@@ -24,7 +24,10 @@ pub(crate) struct DemoArguments {
     /// Train for this long instead of the recipe's own time.
     #[arg(long)]
     pub(crate) epochs: Option<u64>,
-    /// Where to draw iterations against distance: a .svg or a .png file.
+    /// Also write the trained model here; a file that is there is replaced.
+    #[arg(long, value_name = "MODEL.safetensors")]
+    pub(crate) out: Option<PathBuf>,
+    /// Where to draw iterations against distance: a .svg or a .png file; one that is there is replaced.
     #[arg(long, value_name = "FILE.svg|png", default_value = "itergnn-demo.svg")]
     pub(crate) picture: PathBuf,
     #[command(flatten)]

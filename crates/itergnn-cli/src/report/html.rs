@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Report, ReportSection, ReportTable};
+use crate::drawing::escaped;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1200px;margin:2rem auto;padding:0 1rem;color:#1b1f24}\
 table{border-collapse:collapse;margin:1rem 0;display:block;overflow-x:auto}td,th{border:1px solid #d0d7de;padding:.3rem .6rem;text-align:right;white-space:nowrap}\
@@ -12,13 +13,13 @@ code{background:#f6f8fa;padding:.1rem .3rem}figure{margin:1rem 0}figcaption,li{c
 impl Report {
     /// The report, figures included.
     pub(crate) fn html(&self) -> String {
-        let title = escape(&self.title);
+        let title = escaped(&self.title);
         let mut text = format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
              <title>{title}</title><style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n<ul>\n"
         );
         for (what, value) in &self.facts {
-            let _ = writeln!(text, "<li>{}: {}</li>", escape(what), escape(value));
+            let _ = writeln!(text, "<li>{}: {}</li>", escaped(what), escaped(value));
         }
         text.push_str("</ul>\n<p>Cells marked &#9660; fall short of the paper.</p>\n");
         for section in &self.sections {
@@ -31,18 +32,18 @@ impl Report {
 
 impl ReportSection {
     fn write_html(&self, text: &mut String) {
-        let _ = write!(text, "<h2>{}</h2>\n<p><code>{}</code></p>\n", escape(&self.title), escape(&self.command));
+        let _ = write!(text, "<h2>{}</h2>\n<p><code>{}</code></p>\n", escaped(&self.title), escaped(&self.command));
         for table in &self.tables {
             table.write_html(text);
         }
         for figure in &self.figures {
-            let caption = escape(&figure.caption);
+            let caption = escaped(&figure.caption);
             let _ = writeln!(text, "<figure>{}<figcaption>{caption}</figcaption></figure>", figure.svg);
         }
         if !self.notes.is_empty() {
             text.push_str("<ul>\n");
             for note in &self.notes {
-                let _ = writeln!(text, "<li>{}</li>", escape(note));
+                let _ = writeln!(text, "<li>{}</li>", escaped(note));
             }
             text.push_str("</ul>\n");
         }
@@ -52,18 +53,18 @@ impl ReportSection {
 impl ReportTable {
     fn write_html(&self, text: &mut String) {
         if let Some(title) = &self.folded {
-            let _ = writeln!(text, "<details><summary>{}</summary>", escape(title));
+            let _ = writeln!(text, "<details><summary>{}</summary>", escaped(title));
         }
         text.push_str("<table><thead><tr>");
         for heading in &self.header {
-            let _ = write!(text, "<th>{}</th>", escape(heading));
+            let _ = write!(text, "<th>{}</th>", escaped(heading));
         }
         text.push_str("</tr></thead><tbody>\n");
         for row in &self.rows {
             text.push_str("<tr>");
             for cell in row {
                 let class = if cell.short { " class=\"short\"" } else { "" };
-                let _ = write!(text, "<td{class}>{}</td>", escape(&cell.text));
+                let _ = write!(text, "<td{class}>{}</td>", escaped(&cell.text));
             }
             text.push_str("</tr>\n");
         }
@@ -72,10 +73,6 @@ impl ReportTable {
             text.push_str("</details>\n");
         }
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

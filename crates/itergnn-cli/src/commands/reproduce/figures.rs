@@ -6,40 +6,45 @@ use itergnn::{
 };
 
 use crate::{
-    figures::{Line, LinePlot, PropertyFigure, property_figures},
+    drawing::{Plot, Series, Style},
+    property_figures::{PropertyFigure, property_figures},
     report::{Figure, ReportSection},
 };
 
 /// Distances that share a point of a curve.
 const BIN: f64 = 20.0;
 
-/// Iterations against distance, one curve a model, for tables whose evaluations kept every graph.
+/// Iterations against distance, one curve per model, for tables whose evaluations kept every graph.
 pub(super) fn iterations_by_distance(section: &Section, results: &[ExperimentResult]) -> Vec<Figure> {
-    let mut lines = Vec::new();
+    let mut series = Vec::new();
     for row in &section.table.rows {
         let Some(cell) = row.cells.first().and_then(Option::as_ref) else { continue };
         let of_row = results.iter().filter(|result| result.id == cell.experiment);
         let measured = of_row.filter_map(|result| result.measured.get(&cell.evaluation));
         let records: Vec<(f32, usize)> = measured.flat_map(|measured| measured.records.iter().copied()).collect();
         if !records.is_empty() {
-            lines.push(Line { name: row.label.clone(), points: binned(&records) });
+            series.push(Series { name: row.label.clone(), points: binned(&records), style: Style::Curve });
         }
     }
-    if lines.is_empty() {
+    if series.is_empty() {
         return Vec::new();
     }
-    let farthest = lines.iter().flat_map(|line| &line.points).map(|point| point.0).fold(0.0, f64::max);
-    lines.push(Line { name: "distance / 2".to_owned(), points: vec![(0.0, 0.0), (farthest, farthest / 2.0)] });
-    let plot = LinePlot {
+    let farthest = series.iter().flat_map(|series| &series.points).map(|point| point.0).fold(0.0, f64::max);
+    series.push(Series {
+        name: "distance / 2".to_owned(),
+        points: vec![(0.0, 0.0), (farthest, farthest / 2.0)],
+        style: Style::Line,
+    });
+    let plot = Plot {
         title: "Iterations by distance".to_owned(),
         x_label: "distance between source and target".to_owned(),
         y_label: "iterations".to_owned(),
         logarithmic: false,
-        lines,
+        series,
     };
     let caption =
         "Iterations against distance, means over graphs of similar distance; distance / 2 is the least that can know";
-    vec![Figure { name: "iterations".to_owned(), caption: caption.to_owned(), svg: plot.svg() }]
+    vec![Figure { name: "iterations".to_owned(), caption: caption.to_owned(), svg: plot.drawing().svg() }]
 }
 
 /// Means over bins of the distance.
@@ -58,7 +63,7 @@ fn binned(records: &[(f32, usize)]) -> Vec<(f64, f64)> {
 pub(super) fn properties(quick: bool) -> Result<ReportSection, TaskError> {
     let count = if quick { 20 } else { 200 };
     let figures = property_figures(0, count)?;
-    let medians = PropertyFigure::medians(&figures).svg();
+    let medians = PropertyFigure::medians(&figures).drawing().svg();
     let mut drawn: Vec<Figure> = figures
         .iter()
         .map(|figure| Figure {
@@ -74,7 +79,7 @@ pub(super) fn properties(quick: bool) -> Result<ReportSection, TaskError> {
         command: format!("itergnn properties --count {count} --out figures"),
         tables: Vec::new(),
         figures: drawn,
-        notes: vec![format!("{count} graphs a size, one random connected pair in each.")],
+        notes: vec![format!("{count} graphs per size, one random connected pair in each.")],
     })
 }
 

@@ -1,12 +1,19 @@
 //! Distributions side by side.
 
-use std::fmt::Write;
+use super::{
+    Color, Drawing, Shape,
+    axis::{Axis, COLORS, HEIGHT, LEFT, RIGHT, WIDTH, frame},
+};
 
-use super::Spread;
-use super::frame::{Axis, COLOURS, LEFT, RIGHT, WIDTH, open};
+mod spread;
+
+pub(crate) use spread::Spread;
 
 /// The widest a box gets.
 const WIDEST: f64 = 46.0;
+
+const INSIDE: Color = [219, 233, 244];
+const OUTLIER: Color = [136; 3];
 
 /// A box for every group, from left to right.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +26,8 @@ pub(crate) struct BoxPlot {
 }
 
 impl BoxPlot {
-    /// The plot as an SVG document.
-    pub(crate) fn svg(&self) -> String {
+    /// The picture.
+    pub(crate) fn drawing(&self) -> Drawing {
         let slot = (WIDTH - LEFT - RIGHT) / self.boxes.len().max(1) as f64;
         let middle = |index: usize| LEFT + slot * (index as f64 + 0.5);
         let values = self
@@ -30,36 +37,29 @@ impl BoxPlot {
         let y = Axis::vertical(values, false);
         let ticks: Vec<(String, f64)> =
             self.boxes.iter().enumerate().map(|(index, (name, _))| (name.clone(), middle(index))).collect();
-        let mut svg = open(&self.title, (&self.x_label, &self.y_label), &ticks, &y);
+        let mut shapes = frame(&self.title, (&self.x_label, &self.y_label), &ticks, &y);
         let half = (slot * 0.3).min(WIDEST / 2.0);
         for (index, (_, spread)) in self.boxes.iter().enumerate() {
-            draw(&mut svg, spread, &y, middle(index), half);
+            shapes.extend(drawn(spread, &y, middle(index), half));
         }
-        svg.push_str("</svg>\n");
-        svg
+        Drawing { width: WIDTH, height: HEIGHT, shapes }
     }
 }
 
-fn draw(svg: &mut String, spread: &Spread, y: &Axis, middle: f64, half: f64) {
-    let colour = COLOURS[0];
+fn drawn(spread: &Spread, y: &Axis, middle: f64, half: f64) -> Vec<Shape> {
+    let edge = |points: &[(f64, f64)]| Shape::line(points.to_vec(), COLORS[0], 1.0);
     let (left, right, cap) = (middle - half, middle + half, half / 2.0);
     let (top, bottom) = (y.at(spread.high_quartile), y.at(spread.low_quartile));
     let (high, low, median) = (y.at(spread.high_whisker), y.at(spread.low_whisker), y.at(spread.median));
-    let (cap_left, cap_right) = (middle - cap, middle + cap);
-    let _ = writeln!(
-        svg,
-        "<g stroke=\"{colour}\" fill=\"none\"><path d=\"M{middle:.1} {high:.1}V{top:.1}M{middle:.1} {bottom:.1}V{low:.1}\
-         M{cap_left:.1} {high:.1}H{cap_right:.1}M{cap_left:.1} {low:.1}H{cap_right:.1}\"/>\
-         <rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\" fill=\"#dbe9f4\"/>\
-         <path d=\"M{left:.1} {median:.1}H{right:.1}\" stroke=\"{}\" stroke-width=\"2\"/></g>",
-        2.0 * half,
-        bottom - top,
-        COLOURS[1]
-    );
-    for &outlier in &spread.outliers {
-        let at = y.at(outlier);
-        let _ = writeln!(svg, "<circle cx=\"{middle:.1}\" cy=\"{at:.1}\" r=\"1.5\" fill=\"#888\"/>");
-    }
+    let mut shapes = vec![
+        Shape::rectangle((left, top), (2.0 * half, bottom - top), INSIDE),
+        edge(&[(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]),
+        edge(&[(middle - cap, high), (middle + cap, high), (middle, high), (middle, top)]),
+        edge(&[(middle - cap, low), (middle + cap, low), (middle, low), (middle, bottom)]),
+        Shape::line(vec![(left, median), (right, median)], COLORS[1], 2.0),
+    ];
+    shapes.extend(spread.outliers.iter().map(|&outlier| Shape::dot((middle, y.at(outlier)), 1.5, OUTLIER)));
+    shapes
 }
 
 #[cfg(test)]
@@ -75,7 +75,7 @@ mod tests {
             y_label: "y".to_owned(),
             boxes: vec![("10".to_owned(), spread.clone()), ("20".to_owned(), spread)],
         };
-        let svg = plot.svg();
+        let svg = plot.drawing().svg();
         // One rectangle is the background.
         assert_eq!((svg.matches("<rect").count(), svg.matches("<circle").count()), (3, 2));
         assert!(svg.contains("a &lt; b") && svg.ends_with("</svg>\n") && !svg.contains("NaN"));
@@ -84,6 +84,6 @@ mod tests {
     #[test]
     fn no_groups_still_give_a_picture() {
         let empty = BoxPlot { title: String::new(), x_label: String::new(), y_label: String::new(), boxes: Vec::new() };
-        assert!(empty.svg().ends_with("</svg>\n"));
+        assert!(empty.drawing().svg().ends_with("</svg>\n"));
     }
 }

@@ -1,6 +1,6 @@
 //! The area a plot is drawn in: title, axes, ticks.
 
-use std::fmt::Write;
+use super::{Anchor, Color, Shape};
 
 pub(super) const WIDTH: f64 = 640.0;
 pub(super) const HEIGHT: f64 = 420.0;
@@ -10,8 +10,23 @@ pub(super) const TOP: f64 = 40.0;
 pub(super) const BOTTOM: f64 = 55.0;
 
 /// Colours that are told apart in print and by most eyes.
-pub(super) const COLOURS: [&str; 8] =
-    ["#1b6ca8", "#c8553d", "#3a7d44", "#8a5a9e", "#b58900", "#4d4d4d", "#d16ba5", "#2aa198"];
+pub(super) const COLORS: [Color; 8] = [
+    [27, 108, 168],
+    [200, 85, 61],
+    [58, 125, 68],
+    [138, 90, 158],
+    [181, 137, 0],
+    [77, 77, 77],
+    [209, 107, 165],
+    [42, 161, 152],
+];
+
+/// Lines of the grid, and those that bound it.
+const GRID: Color = [221; 3];
+const EDGE: Color = [136; 3];
+
+/// Size of a label.
+pub(super) const TEXT: f64 = 13.0;
 
 /// About how many ticks an axis gets.
 const TICKS: f64 = 6.0;
@@ -97,47 +112,23 @@ fn label(value: f64) -> String {
     format!("{}", if rounded == 0.0 { 0.0 } else { rounded })
 }
 
-/// Text that is safe between tags.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-/// The document up to the data: title, grid lines, ticks, axis labels. `</svg>` is left to the plot.
-pub(super) fn open(title: &str, labels: (&str, &str), x_ticks: &[(String, f64)], y: &Axis) -> String {
+/// Everything but the data: title, grid lines, ticks, axis labels.
+pub(super) fn frame(title: &str, labels: (&str, &str), x_ticks: &[(String, f64)], y: &Axis) -> Vec<Shape> {
     let floor = HEIGHT - BOTTOM;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" font-family=\"sans-serif\" font-size=\"13\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"{}\" y=\"22\" text-anchor=\"middle\" font-size=\"16\">{}</text>\n",
-        WIDTH / 2.0,
-        escaped(title)
-    );
-    for (name, at) in x_ticks {
-        let name = escaped(name);
-        let below = floor + 18.0;
-        let _ = writeln!(svg, "<text x=\"{at:.1}\" y=\"{below}\" text-anchor=\"middle\">{name}</text>");
-    }
+    let mut shapes = vec![Shape::text((WIDTH / 2.0, 22.0), title, 16.0, Anchor::Middle)];
+    shapes.extend(x_ticks.iter().map(|(name, at)| Shape::text((*at, floor + 18.0), name, TEXT, Anchor::Middle)));
     for (name, at) in y.ticks() {
-        let (right, text) = (WIDTH - RIGHT, LEFT - 8.0);
-        let _ = writeln!(
-            svg,
-            "<path d=\"M{LEFT} {at:.1}H{right}\" stroke=\"#ddd\"/><text x=\"{text}\" y=\"{:.1}\" text-anchor=\"end\">{name}</text>",
-            at + 4.0
-        );
+        shapes.push(Shape::line(vec![(LEFT, at), (WIDTH - RIGHT, at)], GRID, 1.0));
+        shapes.push(Shape::text((LEFT - 8.0, at + 4.0), &name, TEXT, Anchor::End));
     }
-    let _ = writeln!(
-        svg,
-        "<path d=\"M{LEFT} {TOP}V{floor}H{}\" stroke=\"#888\" fill=\"none\"/>\n\
-         <text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n\
-         <text transform=\"translate(18 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-        WIDTH - RIGHT,
-        (LEFT + WIDTH - RIGHT) / 2.0,
-        HEIGHT - 12.0,
-        escaped(labels.0),
-        (TOP + floor) / 2.0,
-        escaped(labels.1)
-    );
-    svg
+    shapes.push(Shape::line(vec![(LEFT, TOP), (LEFT, floor), (WIDTH - RIGHT, floor)], EDGE, 1.0));
+    shapes.push(Shape::text(((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 12.0), labels.0, TEXT, Anchor::Middle));
+    let mut upright = Shape::text((18.0, (TOP + floor) / 2.0), labels.1, TEXT, Anchor::Middle);
+    if let Shape::Text { upwards, .. } = &mut upright {
+        *upwards = true;
+    }
+    shapes.push(upright);
+    shapes
 }
 
 #[cfg(test)]

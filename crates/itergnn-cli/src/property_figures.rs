@@ -14,7 +14,7 @@ use itergnn::{
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{BoxPlot, Line, LinePlot, Spread};
+use crate::drawing::{BoxPlot, Plot, Series, Spread, Style};
 
 /// Sizes of random graphs: from the training range to the test size of the paper's weighted tables.
 const GRAPH_SIZES: [u32; 7] = [5, 10, 20, 33, 50, 75, 100];
@@ -26,7 +26,7 @@ const MAP_SIZES: [u32; 7] = [4, 7, 10, 16, 21, 27, 33];
 const MAZE_SIZES: [u32; 5] = [8, 12, 16, 24, 32];
 
 /// Cells of a maze for every wall: 8 walls on 16 x 16, as in training.
-const CELLS_A_WALL: u32 = 32;
+const CELLS_PER_WALL: u32 = 32;
 
 /// Mazes tried for one whose agent reaches its dot.
 const MAZES: u64 = 64;
@@ -47,21 +47,22 @@ impl PropertyFigure {
     pub(crate) fn svg(&self) -> String {
         let boxes = self.spreads.iter().map(|(size, spread)| (size.to_string(), spread.clone())).collect();
         let y_label = "distance of a random pair".to_owned();
-        BoxPlot { title: self.title.clone(), x_label: self.x_label.to_owned(), y_label, boxes }.svg()
+        BoxPlot { title: self.title.clone(), x_label: self.x_label.to_owned(), y_label, boxes }.drawing().svg()
     }
 
     /// The medians of several figures as curves over the size.
-    pub(crate) fn medians(figures: &[Self]) -> LinePlot {
-        let line = |figure: &Self| Line {
+    pub(crate) fn medians(figures: &[Self]) -> Plot {
+        let series = |figure: &Self| Series {
             name: figure.name.to_owned(),
             points: figure.spreads.iter().map(|(size, spread)| (f64::from(*size), spread.median)).collect(),
+            style: Style::Curve,
         };
-        LinePlot {
+        Plot {
             title: "Median distance of a random pair".to_owned(),
             x_label: "size (nodes, line length of lobsters, side of maps)".to_owned(),
             y_label: "distance".to_owned(),
             logarithmic: true,
-            lines: figures.iter().map(line).collect(),
+            series: figures.iter().map(series).collect(),
         }
     }
 }
@@ -74,7 +75,7 @@ impl PropertyFigure {
 /// What a sampler reports.
 ///
 /// # Paper
-/// The figures "Properties of different random graph generators" (1,000 graphs a size) and "Properties of the datasets for image-based navigation".
+/// The figures "Properties of different random graph generators" (1,000 graphs per size) and "Properties of the datasets for image-based navigation".
 pub(crate) fn property_figures(seed: u64, count: u64) -> Result<Vec<PropertyFigure>, TaskError> {
     let mut figures = Vec::new();
     for name in ["lobster", "er", "knn", "planar"] {
@@ -120,7 +121,7 @@ fn labelled(spec: &TaskSpec, sizes: &[u32], seed: u64, count: u64) -> Result<Vec
 fn mazes(seed: u64, count: u64) -> Result<Vec<(u32, Spread)>, TaskError> {
     let mut spreads = Vec::with_capacity(MAZE_SIZES.len());
     for side in MAZE_SIZES {
-        let walls = (side * side / CELLS_A_WALL) as u16;
+        let walls = (side * side / CELLS_PER_WALL) as u16;
         let config = PacmanConfig { size: side as u16, walls, dots: 1, ..PacmanConfig::default() };
         let distance = |index: u64| -> Result<Option<f64>, TaskError> {
             for attempt in 0..MAZES {
@@ -163,7 +164,7 @@ mod tests {
             assert!(figure.spreads.iter().all(|(_, spread)| spread.low_whisker >= 1.0 && spread.count == 20));
             assert_eq!(figure.svg().matches("<rect").count(), 1 + figure.spreads.len());
         }
-        assert!(PropertyFigure::medians(&figures).svg().contains("planar"));
+        assert!(PropertyFigure::medians(&figures).drawing().svg().contains("planar"));
     }
 
     #[test]
