@@ -7,14 +7,11 @@ use itergnn::{
         TaskSpec,
         shortest_path::{ShortestPathSpec, Weights},
     },
-    train::RunConfig,
+    train::{RunConfig, evaluation::is_path_length},
 };
 use serde_json::Value;
 
 use crate::output::warn;
-
-/// A prediction beyond this many times the sum of all weights is no length of a path: the model sees no way.
-const NO_WAY: f64 = 1e3;
 
 /// What JSON says instead of a length.
 const UNREACHABLE: &str = "unreachable";
@@ -53,20 +50,29 @@ fn outside(spec: &ShortestPathSpec, graph: &Graph) -> Vec<String> {
     found
 }
 
-/// A predicted length as JSON: a number, or that the model sees no way in a graph whose weights have this sum.
-pub(crate) fn length_or_unreachable(prediction: f64, sum_of_weights: f64) -> Value {
-    let is_length = prediction.is_finite() && prediction.abs() <= NO_WAY * sum_of_weights.max(1.0);
-    if is_length { prediction.into() } else { UNREACHABLE.into() }
+/// A predicted length as JSON: a number, or that the model sees no way.
+pub(crate) fn length_or_unreachable(prediction: f64) -> Value {
+    if prediction.is_finite() { prediction.into() } else { UNREACHABLE.into() }
+}
+
+/// What a model of paths predicts for a graph, as JSON.
+pub(crate) fn prediction_or_unreachable(prediction: f64, graph: &Graph) -> Value {
+    let weights = graph.edge_attributes().rows().filter_map(|row| row.first());
+    let is_length = is_path_length(prediction, weights.map(|&weight| f64::from(weight)).sum());
+    length_or_unreachable(if is_length { prediction } else { f64::INFINITY })
+}
+
+/// Why no path was found.
+pub(crate) fn why_nowhere(predicted_length: &Value) -> String {
+    match predicted_length.as_f64() {
+        None => "the model sees no way: an end is blocked, or nothing connects them".to_owned(),
+        Some(length) => format!("the predictions lead nowhere: no neighbour fits them (predicted length {length:.3})"),
+    }
 }
 
 /// A length as people read it.
 pub(crate) fn shown(length: &Value) -> String {
     length.as_f64().map_or(UNREACHABLE.to_owned(), |length| format!("{length:.3}"))
-}
-
-/// The sum of the first attributes of all edges: no path is longer.
-pub(crate) fn sum_of_weights(graph: &Graph) -> f64 {
-    graph.edge_attributes().rows().filter_map(|row| row.first()).map(|&weight| f64::from(weight)).sum()
 }
 
 #[cfg(test)]
@@ -93,8 +99,9 @@ mod tests {
 
     #[test]
     fn a_sentinel_is_no_length() {
-        assert_eq!(length_or_unreachable(6e28, 1e6), Value::from("unreachable"));
-        assert_eq!(length_or_unreachable(f64::NAN, 1.0), Value::from("unreachable"));
-        assert_eq!(length_or_unreachable(12.5, 40.0), Value::from(12.5));
+        let graph = graph(&[[0, 1], [1, 2]], vec![1e6, 2.0]);
+        assert_eq!(prediction_or_unreachable(6e28, &graph), Value::from("unreachable"));
+        assert_eq!(prediction_or_unreachable(f64::NAN, &graph), Value::from("unreachable"));
+        assert_eq!(prediction_or_unreachable(12.5, &graph), Value::from(12.5));
     }
 }

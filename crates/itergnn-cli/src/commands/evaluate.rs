@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         given.only("the folds of a cross-validation", &classified)?;
         return classification::evaluate_folds(arguments);
     }
-    let (model, card) = model::load(&arguments.model, &device)?;
+    let (model, card) = model::load(&arguments.model)?;
     if card.task == Task::Pacman.name() {
         let what = if arguments.grid { "a pacman model on the paper's grid" } else { "a pacman model" };
         let own = ["count", "seed", "exploration", "recall", "symmetries", "max-iterations"];

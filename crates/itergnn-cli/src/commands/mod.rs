@@ -23,4 +23,3 @@ mod task;
 mod terminal;
 mod terrain;
 pub(crate) mod train;
-mod walker;

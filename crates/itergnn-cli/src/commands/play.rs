@@ -3,7 +3,6 @@
 use std::{io::IsTerminal, path::Path};
 
 use itergnn::{
-    nn::Device,
     tasks::{
         Split,
         pacman::{Pacman, PacmanConfig, Position},
@@ -139,7 +138,7 @@ fn player(arguments: &PlayArguments) -> Result<(Option<Player>, Option<PacmanCon
         };
         return Ok(((!arguments.human).then_some(player), None));
     }
-    let (model, card) = model::load(path, &Device::flex())?;
+    let (model, card) = model::load(path)?;
     let Some(game) = pacman::trained_on(&card) else {
         let why = format!("{}: this model was trained on {}, not to play pacman", path.display(), card.task);
         return Err(Failure::bad_input(why));

@@ -48,7 +48,7 @@ struct TraceRow {
 pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let device = arguments.compute.start()?;
     arguments.time.start();
-    let (model, card) = model::load(&arguments.model, &device)?;
+    let (model, card) = model::load(&arguments.model)?;
     let graph = read(arguments)?;
     domain::warn_outside(&card, &graph);
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
@@ -70,9 +70,8 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     if matches!(card.task.parse(), Ok(Task::ShortestPath | Task::Navigation))
         && let Some(lengths) = answer.prediction.as_array_mut()
     {
-        let sum = domain::sum_of_weights(&graph);
         for length in lengths.iter_mut() {
-            *length = domain::length_or_unreachable(length.as_f64().unwrap_or(f64::NAN), sum);
+            *length = domain::prediction_or_unreachable(length.as_f64().unwrap_or(f64::NAN), &graph);
         }
     }
     if arguments.trace && answer.trace.is_empty() {

@@ -2,14 +2,21 @@
 
 use std::time::Instant;
 
-use itergnn::graph::{rng, solvers::dijkstra};
-use itergnn::tasks::shortest_path::is_shortest;
+use itergnn::{
+    graph::{rng, solvers::dijkstra},
+    tasks::shortest_path::is_shortest,
+    train::evaluation::PathFinder,
+};
 use rand::RngExt;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{domain, solve::tell_caps, walker::Walker},
+    commands::{
+        domain,
+        solve::{find, tell_caps},
+        terrain::Terrain,
+    },
     failure::Failure,
     options::SolveArguments,
     output::{self, print, print_json},
@@ -67,17 +74,20 @@ impl Spread {
 }
 
 /// Walks between `count` random pairs of different nodes that are joined, and compares each with the exact solver afterwards.
-pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize) -> Result<(), Failure> {
-    let terrain = walker.terrain;
+pub(crate) fn run(
+    arguments: &SolveArguments,
+    terrain: &Terrain,
+    finder: &PathFinder<'_>,
+    count: usize,
+) -> Result<(), Failure> {
     let started = Instant::now();
     let progress = Progress::new("pairs", count as u64);
     let silent = Progress::endless("predictions");
     let (mut records, mut optimal) = (Vec::with_capacity(count), 0);
     let (mut predictions, mut capped, mut past_safety_cap) = (0, 0, 0);
-    let sum_of_weights = domain::sum_of_weights(&terrain.graph);
     for index in 0..count as u64 {
-        let (source, target) = draw(walker, arguments.seed, index)?;
-        let walked = walker.walk(source, target, &silent)?;
+        let (source, target) = draw(terrain, arguments.seed, index)?;
+        let walked = find(terrain, finder, source, target, &silent)?;
         let exact = dijkstra::shortest_path(&terrain.graph, &terrain.weights, source, target);
         let exact = exact.map_err(Failure::bad_input)?.ok_or_else(|| Failure::failed("a pair lost its path"))?;
         optimal += usize::from(walked.path.as_ref().is_some_and(|path| is_shortest(path.length, exact.length)));
@@ -88,7 +98,7 @@ pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize)
             from: terrain.name(source),
             to: terrain.name(target),
             optimal_length: exact.length,
-            predicted_length: domain::length_or_unreachable(walked.predicted_length, sum_of_weights),
+            predicted_length: domain::length_or_unreachable(walked.predicted_length),
             length: walked.path.map(|path| path.length),
             iterations: walked.iterations,
         });
@@ -127,8 +137,7 @@ pub(crate) fn run(arguments: &SolveArguments, walker: &Walker<'_>, count: usize)
 }
 
 /// A pair of different nodes with a path of positive length between them.
-fn draw(walker: &Walker<'_>, seed: u64, index: u64) -> Result<(u32, u32), Failure> {
-    let terrain = walker.terrain;
+fn draw(terrain: &Terrain, seed: u64, index: u64) -> Result<(u32, u32), Failure> {
     let nodes = terrain.graph.nodes() as u32;
     let mut generator = rng::sample(seed, index);
     for _ in 0..ATTEMPTS {

@@ -9,13 +9,16 @@ use itergnn::{
     },
     nn::{RunOptions, controllers::SAFETY_CAP, store::ModelCard},
     tasks::{Task, shortest_path::is_shortest},
-    train::evaluation::{ModelPredictor, Predictor},
+    train::{
+        TrainError,
+        evaluation::{Found, Marks, ModelPredictor, PathFinder, Predictor},
+    },
 };
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    commands::{domain, exact, model, random_pairs, solve_image, terrain::Terrain, walker::Walker},
+    commands::{domain, exact, model, random_pairs, solve_image, terrain::Terrain, train::failure},
     drawing::{Drawing, GridPicture},
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
@@ -26,7 +29,7 @@ use crate::{
 };
 
 /// Memory that predictions may take together unless told.
-const MEMORY: u64 = 1 << 30;
+pub(super) const MEMORY: u64 = 1 << 30;
 
 #[derive(Serialize)]
 struct Answer {
@@ -75,9 +78,9 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
     let device = arguments.compute.start()?;
     arguments.time.start();
     if let Some(image) = &arguments.image {
-        return solve_image::run(arguments, image, &device);
+        return solve_image::run(arguments, image, &device, &allowance);
     }
-    let (model, card) = model::load(&arguments.model, &device)?;
+    let (model, card) = model::load(&arguments.model)?;
     check_task(arguments, &card)?;
     let widths = model.config().widths();
     if (widths.node_width, widths.edge_width, widths.output_width) != (3, 1, 1) {
@@ -95,11 +98,17 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
     allowance.check(&what, predictor.bytes(nodes, edges))?;
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     options.cap = arguments.max_iterations;
-    let walker =
-        Walker { terrain: &terrain, predictor: &predictor, options, memory: allowance.limit().unwrap_or(MEMORY) };
+    let finder = PathFinder {
+        predictor: &predictor,
+        graph: &terrain.graph,
+        weights: &terrain.weights,
+        marks: Marks::for_weights(&terrain.weights),
+        options,
+        memory: allowance.limit().unwrap_or(MEMORY),
+    };
     match (&arguments.from, &arguments.to, arguments.pairs) {
-        (Some(from), Some(to), _) => one(arguments, &walker, from, to),
-        (_, _, Some(pairs)) => random_pairs::run(arguments, &walker, pairs),
+        (Some(from), Some(to), _) => one(arguments, &terrain, &finder, from, to),
+        (_, _, Some(pairs)) => random_pairs::run(arguments, &terrain, &finder, pairs),
         _ => Err(Failure::bad_input("give --from and --to, or --pairs N")),
     }
 }
@@ -135,8 +144,13 @@ fn map_of(file: &GraphFile) -> Result<&GridMap, Failure> {
     file.grid.as_ref().ok_or_else(why)
 }
 
-fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) -> Result<(), Failure> {
-    let terrain = walker.terrain;
+fn one(
+    arguments: &SolveArguments,
+    terrain: &Terrain,
+    finder: &PathFinder<'_>,
+    from: &str,
+    to: &str,
+) -> Result<(), Failure> {
     let (source, target) = (terrain.find("--from", from)?, terrain.find("--to", to)?);
     let file = &terrain.file.file;
     if !terrain.is_joined(source, target)? {
@@ -144,14 +158,12 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
     }
     let started = Instant::now();
     let progress = Progress::endless("predictions");
-    let walked = walker.walk(source, target, &progress)?;
+    let walked = find(terrain, finder, source, target, &progress)?;
     drop(progress);
     tell_caps(walked.capped, walked.past_safety_cap, walked.predictions);
-    let predicted_length =
-        domain::length_or_unreachable(walked.predicted_length, domain::sum_of_weights(&terrain.graph));
+    let predicted_length = domain::length_or_unreachable(walked.predicted_length);
     let path = walked.path.ok_or_else(|| {
-        let why = "the predictions lead nowhere: no neighbour fits them";
-        Failure::failed(format!("{file}: {why} (predicted length {})", domain::shown(&predicted_length)))
+        Failure::failed(format!("{file}: from {from} to {to}: {}", domain::why_nowhere(&predicted_length)))
     })?;
     let seconds = started.elapsed().as_secs_f64();
     // The exact solver is asked only now; nothing above has seen its answer.
@@ -170,7 +182,7 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
         GridPicture::of_map(map).drawing(path.nodes.iter().map(place)).write(picture)?;
     }
     let answer = Answer {
-        architecture: walker.predictor.architecture(),
+        architecture: finder.predictor.architecture(),
         from: terrain.name(source),
         to: terrain.name(target),
         path: path.nodes.iter().map(|&node| terrain.name(node)).collect(),
@@ -187,6 +199,27 @@ fn one(arguments: &SolveArguments, walker: &Walker<'_>, from: &str, to: &str) ->
         optimal_length: exact.map(|exact| exact.length),
     };
     if arguments.json { print_json(&answer) } else { print(&text(file, from, to, &answer)) }
+}
+
+/// Walks from one node to another, and calls the nodes by their names where that fails.
+pub(crate) fn find(
+    terrain: &Terrain,
+    finder: &PathFinder<'_>,
+    source: u32,
+    target: u32,
+    progress: &Progress,
+) -> Result<Found, Failure> {
+    let mut tell = |predictions: usize| {
+        progress.at(predictions as u64);
+        true
+    };
+    finder.find(source, target, &mut tell).map_err(|error| match error {
+        TrainError::PathNotFinite { from, to, iteration } => {
+            let (from, to) = (terrain.name(from), terrain.name(to));
+            Failure::failed(format!("from {from} to {to}: a value of the model is not finite at iteration {iteration}"))
+        }
+        error => failure(error),
+    })
 }
 
 /// Warns when predictions are not what an unlimited loop would give, or took very long.

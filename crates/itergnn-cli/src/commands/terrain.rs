@@ -1,12 +1,9 @@
 //! A user's graph, as it is searched for paths.
 
-use itergnn::{
-    graph::{
-        Attributes, EdgeWeights, Graph,
-        formats::GraphFile,
-        solvers::{bfs, components},
-    },
-    tasks::shortest_path::mark_ends,
+use itergnn::graph::{
+    Attributes, EdgeWeights, Graph,
+    formats::GraphFile,
+    solvers::{bfs, components},
 };
 use serde_json::Value;
 
@@ -20,8 +17,6 @@ pub(crate) struct Terrain {
     pub(crate) weights: EdgeWeights,
     /// The file's node of each node; `None` if they are the same.
     kept: Option<Vec<u32>>,
-    /// The size of the one-hot marks: the mean weight, as in training, where weights around 1 go with marks of 1.
-    scale: f32,
 }
 
 impl Terrain {
@@ -34,13 +29,12 @@ impl Terrain {
         let part = kept.as_ref().map(|nodes| file.graph.induced(nodes)).transpose().map_err(Failure::bad_input)?;
         let graph = part.unwrap_or_else(|| file.graph.clone());
         let weights = EdgeWeights::from_attribute(&graph, 0).map_err(Failure::bad_input)?;
-        let mean = weights.as_slice().iter().sum::<f64>() / weights.as_slice().len().max(1) as f64;
         let mut original = vec![0.0; weights.as_slice().len()];
         for (&edge, &weight) in graph.original_edges().iter().zip(weights.as_slice()) {
             original[edge as usize] = weight as f32;
         }
         let graph = graph.with_edge_attributes(Attributes::new(1, original)).map_err(Failure::bad_input)?;
-        Ok(Self { file, graph, weights, kept, scale: if mean > 0.0 { mean as f32 } else { 1.0 } })
+        Ok(Self { file, graph, weights, kept })
     }
 
     /// The node that the user calls `name`.
@@ -70,10 +64,5 @@ impl Terrain {
     pub(crate) fn is_joined(&self, source: u32, target: u32) -> Result<bool, Failure> {
         let hops = bfs::hops_to(&self.graph, target).map_err(Failure::bad_input)?;
         Ok(hops[source as usize] != bfs::UNREACHED)
-    }
-
-    /// The graph as a model sees it for two ends.
-    pub(crate) fn marked(&self, source: u32, target: u32) -> Result<Graph, Failure> {
-        mark_ends(self.graph.clone(), source, target, self.scale).map_err(Failure::bad_input)
     }
 }

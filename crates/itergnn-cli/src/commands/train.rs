@@ -73,7 +73,9 @@ pub(crate) fn stopped(arguments: &TrainArguments) -> Failure {
 pub(crate) fn failure(error: TrainError) -> Failure {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match &error {
-        TrainError::NotFinite { .. } | TrainError::Worker(_) => Failure::failed(error),
+        TrainError::NotFinite { .. } | TrainError::PathNotFinite { .. } | TrainError::Worker(_) => {
+            Failure::failed(error)
+        }
         TrainError::Io { action: "write", source, .. } => {
             let full = matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull);
             let room = if full { "make room and " } else { "" };

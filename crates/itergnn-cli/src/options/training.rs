@@ -24,6 +24,9 @@ pub(crate) struct DemoArguments {
     /// Train for this long instead of the recipe's own time.
     #[arg(long)]
     pub(crate) epochs: Option<u64>,
+    /// A few steps and small graphs, in seconds: shows that everything runs, not what it can do.
+    #[arg(long, conflicts_with = "epochs")]
+    pub(crate) quick: bool,
     /// Also write the trained model here; a file that is there is replaced.
     #[arg(long, value_name = "MODEL.safetensors")]
     pub(crate) out: Option<PathBuf>,

@@ -8,4 +8,5 @@ mod flags;
 mod limits;
 #[cfg(unix)]
 mod outputs;
+mod solving;
 mod training;

@@ -16,7 +16,7 @@ pub use evaluate::evaluate;
 pub(crate) use evaluate::{DIAMETER_BUDGET, predict_and_judge};
 pub use judge::judge;
 pub use options::{EvalOptions, EvalProgress};
-pub use path_finder::{Found, Marks, PathFinder};
+pub use path_finder::{Found, Marks, PathFinder, is_path_length};
 pub use predictor::{ModelPredictor, Predicted, Predictor};
 pub use report::{DiameterSummary, EvalReport, IterationSummary, NodeSummary, Overflow, SampleRecord};
 pub use walks::score_walks;

@@ -10,6 +10,15 @@ use super::Predictor;
 use super::batching::predict_all;
 use crate::TrainError;
 
+/// A prediction beyond this many times the sum of all weights is no length of a path: the model sees no way.
+const NO_WAY: f64 = 1e3;
+
+/// Whether a prediction can be the length of a path, in a graph whose weights have this sum. Models say that they see no
+/// way by a number beyond all lengths.
+pub fn is_path_length(prediction: f64, sum_of_weights: f64) -> bool {
+    prediction.is_finite() && prediction.abs() <= NO_WAY * sum_of_weights.max(1.0)
+}
+
 /// How a model is told where a path begins and ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Marks {
@@ -64,11 +73,11 @@ pub struct Found {
     pub path: Option<Path>,
     /// The rule that found it, or the last one tried.
     pub rule: WalkRule,
-    /// What the model says of source and target.
+    /// What the model says of source and target; infinite if it sees no way.
     pub predicted_length: f64,
     /// Iterations of that prediction.
     pub iterations: usize,
-    /// Predictions that were needed.
+    /// Predictions that were needed; a pass over all nodes is one.
     pub predictions: usize,
     /// Of these, those that a cap ended: they are not the model's last word.
     pub capped: usize,
@@ -78,7 +87,8 @@ pub struct Found {
 
 impl PathFinder<'_> {
     /// Walks from one node to another: as written, and where that walk breaks off by the released rule. `progress` is
-    /// told the number of predictions so far and may end the search by saying `false`; then there is no path.
+    /// told the number of predictions so far and may end the search by saying `false`; then there is no path. Nor is
+    /// there one if the model sees none.
     ///
     /// # Errors
     /// [`TrainError::Graph`] if a node does not exist; [`TrainError::PathNotFinite`] if a value overflows; what the
@@ -93,8 +103,16 @@ impl PathFinder<'_> {
             capped: 0,
             past_safety_cap: 0,
         };
-        if self.find_in_one_pass(source, target, &mut found)? {
-            return Ok(found);
+        if source != target {
+            self.ask(&[(source, target)], (source, target), &mut found)?;
+            if !is_path_length(found.predicted_length, self.weights.as_slice().iter().sum()) {
+                found.predicted_length = f64::INFINITY;
+                return Ok(found);
+            }
+            // A cap cuts predictions short, and a pass over all nodes knows nothing of it.
+            if self.options.cap.is_none() && self.find_in_one_pass(source, target, &mut found)? {
+                return Ok(found);
+            }
         }
         for rule in [WalkRule::AsWritten, WalkRule::Released] {
             found.rule = rule;
@@ -120,8 +138,7 @@ impl PathFinder<'_> {
         let Some(lengths) = self.predictor.lengths_to(&marked, target)? else { return Ok(false) };
         let walk = Walk::new(self.graph, self.weights, source, target, found.rule)?;
         found.path = walk.follow(|from, _| lengths.values[from as usize] as f32).path();
-        // What the model itself says of the two ends, and how long it takes, is one prediction more.
-        self.ask(&[(source, target)], (source, target), found)?;
+        found.predictions += 1;
         Ok(found.path.is_some())
     }
 
