@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 use burn::tensor::{Device, FloatDType, Tensor, TensorData};
 use itergnn_graph::{Attributes, Graph, GraphBatch};
 use itergnn_nn::controllers::{
-    ActRule, ControllerOutput, Halting, IterRule, NodeWatch, RunOptions, SAFETY_CAP, Scope, StoppingCriterion, run_loop,
+    ActConfig, ControllerOutput, Halting, IterConfig, NodeWatch, RunOptions, SAFETY_CAP, Scope, StoppingCriterion,
+    run_loop,
 };
 use itergnn_nn::ops::segment_max;
 use itergnn_nn::{GraphTensors, MessagePassing};
@@ -96,8 +97,8 @@ fn elements(confidences: &[Vec<f64>], node_wise: bool) -> (Table, GraphTensors) 
     (Table { scope, confidences: confidences.to_vec() }, graph)
 }
 
-fn iter_rule(decay: f64, normalised: bool, settle: Option<f64>) -> IterRule {
-    IterRule { epsilon: 1e-7, decay, normalised, settle }
+fn iter_rule(decay: f64, normalised: bool, settle: Option<f64>) -> IterConfig {
+    IterConfig { epsilon: 1e-7, decay, normalised, settle, ..IterConfig::default() }
 }
 
 /// K, and the weights lambda^(K-1) p_j of Algorithm 1, computed on plain numbers.
@@ -160,7 +161,7 @@ proptest! {
     /// ACT: the weights sum to one at every cap, so a constant state comes back unchanged.
     #[test]
     fn act_weights_sum_to_one(confidences in confidence_table(), cap in 1_usize..12, node_wise in any::<bool>()) {
-        let rule = ActRule { ponder_cost: 0.1, epsilon: 0.01 };
+        let rule = ActConfig { ponder_cost: 0.1, epsilon: 0.01, ..ActConfig::default() };
         let (table, graph) = elements(&confidences, node_wise);
         let output = run(&table, &rule, &graph, cap, &RunOptions::inference());
         let mut ponder = 0.0;
@@ -258,7 +259,7 @@ fn a_cap_is_reported() {
     let table = Table { scope: Scope::Graph, confidences: vec![vec![0.0; 100], vec![1.0]] };
     let output = run(&table, &iter_rule(1.0, false, None), &batch(&[1, 1]), 7, &RunOptions::inference());
     assert_eq!((output.stops.steps, output.stops.capped), (vec![7, 1], vec![true, false]));
-    let act = ActRule { ponder_cost: 0.0, epsilon: 0.01 };
+    let act = ActConfig { ponder_cost: 0.0, epsilon: 0.01, ..ActConfig::default() };
     let output = run(&table, &act, &batch(&[1, 1]), 7, &RunOptions::inference());
     assert_eq!((output.stops.steps, output.stops.capped), (vec![7, 1], vec![true, false]));
     let settled = run(&table, &iter_rule(1.0, false, Some(0.3)), &batch(&[1, 1]), 7, &RunOptions::training());
@@ -346,7 +347,7 @@ fn oracles_reproduce_an_iterative_algorithm() {
         let first = 2.0 * ((steps + 1.0) * bound / epsilon - 1.0).ln();
         let second = -2.0 * (epsilon / ((steps + 1.0) * bound) / steps).ln();
         let oracle = Oracle { alpha: first.max(second) };
-        let rule = IterRule { epsilon: 1e-16, decay: 1.0, normalised: false, settle: None };
+        let rule = IterConfig { epsilon: 1e-16, ..IterConfig::default() };
         let start = graph.node_attributes().ones_like();
         let output = run_loop(
             &Newton,

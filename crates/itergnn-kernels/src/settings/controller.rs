@@ -81,7 +81,7 @@ pub struct SharedConfig {
     pub inference_steps: Option<usize>,
 }
 
-/// Parameters of `iter` and `iter-decay`; see `IterRule` of `itergnn-nn` for the formulas.
+/// Parameters of `iter` and `iter-decay`; the formulas stand with `Halting` in `itergnn-nn`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct IterConfig {
@@ -109,7 +109,7 @@ pub struct IterConfig {
     pub inference_cap: Option<usize>,
 }
 
-/// Parameters of `act`; see `ActRule` of `itergnn-nn` for the formulas.
+/// Parameters of `act`; the formulas stand with `Halting` in `itergnn-nn`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ActConfig {

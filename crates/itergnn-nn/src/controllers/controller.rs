@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use super::stack::{Shared, Stack};
-use super::{ActRule, Confidence, ControllerConfig, ControllerOutput, Halting, IterRule, RunOptions, Scope, run_loop};
+use super::{Confidence, ControllerConfig, ControllerOutput, Halting, RunOptions, Scope, run_loop};
 use crate::fused::{self, EngineChoice, FusedBlock, engine_for};
 use crate::layers::{Layer, LayerConfig};
 use crate::readout::{Readout, ReadoutKind};
@@ -21,7 +21,7 @@ pub enum Controller {
     Loop(Loop),
 }
 
-/// A layer iterated by a [`Halting`] rule: [`IterRule`] or [`ActRule`].
+/// A layer iterated by a [`Halting`] rule.
 #[derive(Module, Debug)]
 pub struct Loop {
     layer: Layer,
@@ -123,10 +123,8 @@ impl Controller {
             run_loop(layer, confidence, rule, decay_finished, graph, input, hidden, cap, options)
         };
         match &block.controller {
-            ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config) => {
-                run(&IterRule::from(config), config.decay_finished)
-            }
-            ControllerConfig::Act(config) => run(&ActRule::from(config), false),
+            ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config) => run(config, config.decay_finished),
+            ControllerConfig::Act(config) => run(config, false),
             other => unreachable!("{other:?} has no confidence"),
         }
     }

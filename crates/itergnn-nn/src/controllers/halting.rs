@@ -1,6 +1,8 @@
-//! The rule that turns confidences into weights.
+//! The rules that turn confidences into weights.
 
 use burn::tensor::Tensor;
+
+use super::{ActConfig, IterConfig};
 
 /// How a loop weighs its steps and when it stops.
 ///
@@ -42,4 +44,88 @@ pub struct HaltingStep {
     pub remaining: Tensor<2>,
     /// What the step adds to the loss, `[elements, 1]`; averaged over all elements of the batch.
     pub charge: Option<Tensor<2>>,
+}
+
+/// The iterative module of the paper: stops with probability c^k at step k and returns the expectation of the hidden state.
+///
+/// With remaining probability r^0 = 1 and decay lambda (1 for the plain form):
+/// ```text
+/// h~  <- lambda h~ + r c^k h^k
+/// r   <- lambda (1 - c^k) r        until r <= epsilon
+/// ```
+/// so that after K steps h~ = lambda^(K-1) sum_j p_j h^j with p_j = c^j prod_{i<j} (1 - c^i), and the weights sum to
+/// lambda^(K-1) (1 - prod_i (1 - c^i)).
+///
+/// # Options beyond the paper
+/// - `normalised` divides h~ by that sum, so that the output does not shrink with the number of steps.
+/// - `settle`: in training, all probability that reaches the last allowed step is spent there, and `settle` times that probability (before the
+///   last step's own confidence counts) is charged to the loss. Without it a network may lean on the cap instead of learning to stop.
+///
+/// # Paper
+/// Algorithm 1 and the algorithms "IterGNN with decay" and "IterGNN's efficient inference".
+impl Halting for IterConfig {
+    fn decay(&self) -> f64 {
+        self.decay
+    }
+
+    fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    fn normalised(&self) -> bool {
+        self.normalised
+    }
+
+    fn step(
+        &self,
+        remaining: Tensor<2>,
+        confidence: Tensor<2>,
+        _step: usize,
+        capped: bool,
+        training: bool,
+    ) -> HaltingStep {
+        let continued = (remaining.clone() * confidence.clone().neg().add_scalar(1.0)).mul_scalar(self.decay);
+        match self.settle {
+            Some(cost) if capped && training => {
+                let charge = remaining.clone().mul_scalar(cost);
+                HaltingStep { weight: remaining, remaining: continued, charge: Some(charge) }
+            }
+            _ => HaltingStep { weight: remaining * confidence, remaining: continued, charge: None },
+        }
+    }
+}
+
+/// Graves' adaptive computation time: steps are weighed by their confidences until these sum to (nearly) one.
+///
+/// With N the first step at which sum_{i<=N} c^i >= 1 - epsilon (or the cap), and remainder R = 1 - sum_{i<N} c^i:
+/// ```text
+/// h = sum_{i<N} c^i h^i + R h^N        ponder cost = tau (N + R)
+/// ```
+/// The weights sum to 1 always, also at the cap. N is piecewise constant, so the cost has a gradient through R only.
+///
+/// # Paper
+/// Graves, "Adaptive Computation Time for Recurrent Neural Networks", section 2; tau is the paper's baseline parameter in {0, 0.1, 0.01, 0.001}.
+impl Halting for ActConfig {
+    fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    fn step(
+        &self,
+        remaining: Tensor<2>,
+        confidence: Tensor<2>,
+        step: usize,
+        capped: bool,
+        _training: bool,
+    ) -> HaltingStep {
+        let left = remaining.clone() - confidence.clone();
+        let stops = left.clone().lower_equal_elem(self.epsilon);
+        // At the cap the last step takes the remainder, whether or not the confidences sum to one.
+        let halts = if capped { stops.clone().bool_or(stops.clone().bool_not()) } else { stops.clone() };
+        let weight = confidence.mask_where(halts.clone(), remaining.clone());
+        let left = left.mask_fill(stops, 0.0);
+        let ponder = remaining.add_scalar(step as f64).mul_scalar(self.ponder_cost);
+        let charge = ponder.zeros_like().mask_where(halts, ponder);
+        HaltingStep { weight, remaining: left, charge: Some(charge) }
+    }
 }

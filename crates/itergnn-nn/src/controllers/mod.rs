@@ -14,11 +14,9 @@
 //! The paper lets a finished graph's accumulator shrink on while other graphs of its batch run. Here a finished graph (or node) is frozen, so that
 //! a result does not depend on what else is in the batch.
 
-mod act;
 mod confidence;
 mod controller;
 mod halting;
-mod iter;
 mod output;
 mod run_loop;
 mod stack;
@@ -28,11 +26,9 @@ pub use itergnn_kernels::settings::{
     ActConfig, ControllerConfig, IterConfig, Mode, SAFETY_CAP, Scope, SharedConfig, StackConfig, TRAINING_CAP,
 };
 
-pub use act::ActRule;
 pub use confidence::{Confidence, StoppingCriterion};
 pub use controller::Controller;
 pub use halting::{Halting, HaltingStep};
-pub use iter::IterRule;
 pub use output::{ControllerOutput, RunOptions};
 pub use run_loop::run_loop;
 pub(crate) use trace::GraphStep;
