@@ -145,20 +145,20 @@ fn a_damaged_checkpoint_is_passed_over_for_the_one_before_it() {
     assert!(matches!(error, TrainError::Checkpoint { .. }), "{error}");
 }
 
-/// A device on which every write fails for lack of space.
-#[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_an_error_and_leaves_the_last_checkpoint() {
+fn a_write_that_fails_is_an_error_and_leaves_the_last_checkpoint() {
     let config = tiny(Task::ShortestPath);
     let expected = train(&config, None, &TrainOptions::default(), &mut Silent).unwrap();
     let folder = tempfile::tempdir().unwrap();
     train(&config, Some(folder.path()), &options(Start::New, Some(4)), &mut Silent).unwrap();
     let good = last_weights(folder.path());
-    let temporary = folder.path().join("checkpoints/.last.ckpt.tmp");
-    std::os::unix::fs::symlink("/dev/full", &temporary).unwrap();
+    // Where the new file would be written before it is renamed, a folder stands in the way.
+    let in_the_way = folder.path().join(format!("checkpoints/.last.ckpt.{}.tmp", std::process::id()));
+    fs::create_dir(&in_the_way).unwrap();
     let error = train(&config, Some(folder.path()), &options(Start::Resume, Some(6)), &mut Silent).unwrap_err();
-    assert!(error.to_string().starts_with("cannot write ") && error.to_string().contains("space"), "{error}");
+    assert!(error.to_string().starts_with("cannot write ") && error.to_string().contains("last.ckpt"), "{error}");
     assert_eq!(last_weights(folder.path()), good);
+    fs::remove_dir(&in_the_way).unwrap();
     let resumed = train(&config, Some(folder.path()), &options(Start::Resume, None), &mut Silent).unwrap();
     assert_eq!(bits(&resumed.model), bits(&expected.model));
 }
