@@ -2,6 +2,7 @@
 
 use burn::tensor::Device;
 pub use itergnn_kernels::block::BlockConfig;
+use itergnn_kernels::settings::HIDDEN_WIDTH;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, VariantNames};
 
@@ -78,7 +79,7 @@ fn is_unit(unit: &f64) -> bool {
 }
 
 fn paper_hidden_width() -> usize {
-    64
+    HIDDEN_WIDTH
 }
 
 fn yes() -> bool {

@@ -2,6 +2,8 @@
 
 use itergnn_graph::nearest_name;
 
+use itergnn_kernels::settings::HIDDEN_WIDTH;
+
 use crate::Error;
 use crate::activation::Activation;
 use crate::aligned::max_plus::MaxPlusConfig;
@@ -42,9 +44,6 @@ pub const PRESETS: [&str; 21] = [
 
 /// A name that only older files have: `iter-homo-path` with the layer of the paper's text, path with attention, instead of that of the authors' code.
 pub const OLD_NAME: &str = "iter-homo-path-paper";
-
-/// Width of every hidden state in the paper.
-const HIDDEN_WIDTH: usize = 64;
 
 /// Depth of the stacked models, and steps of the shared one.
 const STACK_LAYERS: usize = TRAINING_CAP;

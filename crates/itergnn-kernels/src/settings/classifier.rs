@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ControllerConfig, IterConfig, ReadoutKind};
+use super::{ControllerConfig, HIDDEN_WIDTH, IterConfig, ReadoutKind};
 
 /// GIN blocks whose pooled states all vote; defaults are those of the GIN paper's classifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct JumpingKnowledgeConfig {
 }
 
 fn default_hidden_width() -> usize {
-    64
+    HIDDEN_WIDTH
 }
 
 fn default_blocks() -> usize {

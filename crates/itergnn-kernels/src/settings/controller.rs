@@ -15,8 +15,8 @@ pub const SAFETY_CAP: usize = 100_000;
 /// lambda of the paper, its choice among 0.99, 0.999 and 0.9999.
 const PAPER_DECAY: f64 = 0.9999;
 
-/// epsilon of the authors' code.
-const PAPER_EPSILON: f64 = 1e-7;
+/// Remaining probability at which a loop is done: epsilon of the authors' code.
+pub const STOP_EPSILON: f64 = 1e-7;
 
 /// Why a network is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +146,7 @@ impl Default for SharedConfig {
 impl Default for IterConfig {
     fn default() -> Self {
         Self {
-            epsilon: PAPER_EPSILON,
+            epsilon: STOP_EPSILON,
             decay: 1.0,
             scope: Scope::Graph,
             normalised: false,

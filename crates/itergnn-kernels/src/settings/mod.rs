@@ -12,10 +12,14 @@ mod readout;
 pub use activation::{Activation, LEAKY_SLOPE};
 pub use classifier::JumpingKnowledgeConfig;
 pub use controller::{
-    ActConfig, ControllerConfig, IterConfig, Mode, SAFETY_CAP, Scope, SharedConfig, StackConfig, TRAINING_CAP,
+    ActConfig, ControllerConfig, IterConfig, Mode, SAFETY_CAP, STOP_EPSILON, Scope, SharedConfig, StackConfig,
+    TRAINING_CAP,
 };
 pub use layer::{Aggregation, EdgeOrder, Isolated, LayerConfig, LayerKind, Update};
 pub use readout::{Level, ReadoutKind};
+
+/// Width of every hidden state in the paper.
+pub const HIDDEN_WIDTH: usize = 64;
 
 /// Reads a setting by name; the error lists the names there are.
 ///

@@ -23,7 +23,8 @@ mod stack;
 mod trace;
 
 pub use itergnn_kernels::settings::{
-    ActConfig, ControllerConfig, IterConfig, Mode, SAFETY_CAP, Scope, SharedConfig, StackConfig, TRAINING_CAP,
+    ActConfig, ControllerConfig, IterConfig, Mode, SAFETY_CAP, STOP_EPSILON, Scope, SharedConfig, StackConfig,
+    TRAINING_CAP,
 };
 
 pub use confidence::{Confidence, StoppingCriterion};

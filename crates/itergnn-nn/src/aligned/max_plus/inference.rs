@@ -7,8 +7,8 @@ use itergnn_kernels::block::Stops;
 
 use super::gate::GateRule;
 use super::model::ABSENT;
-use super::rule::{EPSILON, Rule, classes_and_scales};
-use crate::controllers::{ControllerOutput, GraphStep, NodeStates, RunOptions, SAFETY_CAP, Scope, Trace};
+use super::rule::{Rule, classes_and_scales};
+use crate::controllers::{ControllerOutput, GraphStep, NodeStates, RunOptions, SAFETY_CAP, STOP_EPSILON, Scope, Trace};
 use crate::fused::EngineUse;
 use crate::{GraphTensors, ModelOutput, ReadoutKind};
 
@@ -239,7 +239,7 @@ impl Ground {
         let mut waves = Waves::new(nodes.len());
         let mut blend = Blend { left: 1.0, mass: 0.0, sum: Vec::new() };
         let (mut steps, mut confidence, mut lines) = (0, 0.0, Vec::<TraceLine>::new());
-        while blend.left > EPSILON && steps < cap {
+        while blend.left > STOP_EPSILON && steps < cap {
             let before = options.watch.map(|_| state.clone());
             let change = waves.step(rule, self, first, &mut state);
             for &node in &waves.changed {
@@ -263,7 +263,7 @@ impl Ground {
                 lines.push(TraceLine { step: steps, change, changed, confidence, remaining: blend.left, nodes });
             }
         }
-        let capped = blend.left > EPSILON;
+        let capped = blend.left > STOP_EPSILON;
         let remaining = blend.left;
         Ended { state: blend.into_state(state), steps, confidence, remaining, capped, trace: lines }
     }
@@ -274,9 +274,9 @@ fn without_absent(state: &[f64]) -> Vec<f64> {
     state.iter().map(|&value| if value <= ABSENT / 2.0 { 0.0 } else { value }).collect()
 }
 
-/// How often a step that changes nothing has to be taken until no more than [`EPSILON`] of `left` remains.
+/// How often a step that changes nothing has to be taken until no more than [`STOP_EPSILON`] of `left` remains.
 fn repetitions(confidence: f64, left: f64) -> usize {
-    let count = (EPSILON / left).ln() / (-confidence).ln_1p();
+    let count = (STOP_EPSILON / left).ln() / (-confidence).ln_1p();
     // A confidence of 0 gives infinity (never), one of 1 gives 0 (at once).
     if count.is_finite() { (count.ceil() as usize).max(1) } else { usize::MAX }
 }

@@ -7,9 +7,6 @@ use super::model::{ABSENT, FLOOR, MaxPlusModel};
 use crate::aligned::parameter::host;
 use crate::{GraphTensors, ReadoutKind};
 
-/// A graph is done when no more than this probability is left.
-pub(super) const EPSILON: f64 = 1e-7;
-
 /// A hard confidence is `clip((1 + 2 STRETCH) sigmoid - STRETCH, 0, 1)`: exactly 0 and 1 beyond a logit of 3.
 pub(super) const STRETCH: f64 = 0.05;
 

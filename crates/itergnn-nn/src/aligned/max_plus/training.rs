@@ -7,8 +7,8 @@ use burn::tensor::{Device, Int, Tensor, TensorData};
 use itergnn_kernels::block::Stops;
 
 use super::model::{FLOOR, MaxPlusModel};
-use super::rule::{EPSILON, STRETCH, classes_and_scales};
-use crate::controllers::{ControllerOutput, Scope};
+use super::rule::{STRETCH, classes_and_scales};
+use crate::controllers::{ControllerOutput, STOP_EPSILON, Scope};
 use crate::fused::EngineUse;
 use crate::index::index_tensor;
 use crate::ops::{Segments, keep_max, segment_max};
@@ -195,13 +195,13 @@ fn report(hidden: Tensor<2>, confidences: Tensor<2>, charge: Tensor<1>, cap: usi
     let mut stops = Stops { steps: vec![cap; graphs], ..Stops::before_the_first(graphs) };
     for (step, row) in host.chunks_exact(graphs.max(1)).enumerate() {
         for (index, &confidence) in row.iter().enumerate() {
-            if stops.remaining[index] > EPSILON {
+            if stops.remaining[index] > STOP_EPSILON {
                 stops.remaining[index] *= 1.0 - confidence;
                 (stops.confidences[index], stops.steps[index]) = (confidence, step + 1);
             }
         }
     }
-    stops.capped = stops.remaining.iter().map(|&remaining| remaining > EPSILON).collect();
+    stops.capped = stops.remaining.iter().map(|&remaining| remaining > STOP_EPSILON).collect();
     ControllerOutput {
         hidden,
         scope: Scope::Graph,

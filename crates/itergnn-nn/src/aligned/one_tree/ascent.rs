@@ -5,9 +5,7 @@ use itergnn_graph::solvers::tsp::PricedTree;
 use super::lengths::Lengths;
 use super::memory::{Memory, POWERS};
 use super::number::{Number, STEERING};
-
-/// Probability below which a loop ends, as everywhere.
-pub(super) const EPSILON: f64 = 1e-7;
+use crate::controllers::STOP_EPSILON;
 
 /// Factor on the logit of the confidence: the logarithm of the step falls by a few hundredths a step, so the stop is spread over some ten steps.
 const GAIN: f64 = 10.0;
@@ -91,7 +89,7 @@ pub(super) fn ascend<N: Number>(lengths: &Lengths, steering: Steering, cap: usiz
     let (mut left, mut expected, mut features) = (one, zero, [zero; FEATURES]);
     let (mut steps, mut confidence, mut trace) = (0, 0.0, Vec::new());
     let mut logarithm = rates.start;
-    while steps < cap.max(1) && left.value() > EPSILON {
+    while steps < cap.max(1) && left.value() > STOP_EPSILON {
         lengths.find(&mut tree, &plain);
         let missing: Vec<f64> = tree.degrees().iter().map(|&degree| f64::from(degree) - 2.0).collect();
         let total: f64 = tree.edges().iter().map(|&[from, to]| lengths.between(from, to)).sum();
@@ -136,7 +134,7 @@ pub(super) fn ascend<N: Number>(lengths: &Lengths, steering: Steering, cap: usiz
         last = missing;
         logarithm = logarithm - rates.decay;
     }
-    let capped = left.value() > EPSILON;
+    let capped = left.value() > STOP_EPSILON;
     Ended { features, expected, remaining: left, steps, confidence, capped, prices: plain, trace }
 }
 
