@@ -25,13 +25,13 @@ pub(crate) struct ReproduceArguments {
     /// Train every model this many times, with seeds 0, 1, ..; 3 unless told, 1 with --quick.
     #[arg(long, value_name = "N")]
     pub(crate) seeds: Option<u64>,
-    /// Epochs of the paper's models; ours have a recipe of their own and train no longer than that.
+    /// Epochs of the paper's models; task-aligned families have a recipe of their own and train no longer than that.
     #[arg(long)]
     pub(crate) epochs: Option<u64>,
     /// Run only these models of the tables, by the names in the list of runs; the report still shows all results that are there.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) models: Vec<String>,
-    /// Training samples of the paper's models, and the most that ours take.
+    /// Training samples of the paper's models, and the most that task-aligned families take.
     #[arg(long)]
     pub(crate) samples: Option<u64>,
     /// Folder of the graph classification sets; without it that table is left out.

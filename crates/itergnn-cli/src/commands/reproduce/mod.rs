@@ -153,7 +153,7 @@ fn report(
     store: &ResultStore,
 ) -> Result<Report, Failure> {
     let plan = format!(
-        "{} training samples and {} epochs for the paper's models where not said otherwise; ours train by their own recipe, but no longer than --samples and --epochs allow",
+        "{} training samples and {} epochs for the paper's models where not said otherwise; task-aligned families train by their own recipe, but no longer than --samples and --epochs allow",
         budget.samples, budget.epochs
     );
     let facts = [
