@@ -114,6 +114,9 @@ pub enum TrainError {
     /// A thread of a run panicked.
     #[error("a worker thread stopped unexpectedly: {0}")]
     Worker(String),
+    /// There is no card, or it cannot run the model.
+    #[error(transparent)]
+    Cuda(#[from] itergnn_cuda::CudaError),
     /// A sample could not be drawn or judged.
     #[error(transparent)]
     Task(#[from] TaskError),

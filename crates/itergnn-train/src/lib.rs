@@ -27,6 +27,7 @@
 //! # Ok::<(), itergnn_train::TrainError>(())
 //! ```
 
+mod card;
 pub mod classification;
 pub mod config;
 pub mod data;
@@ -43,6 +44,7 @@ mod session;
 mod supervised;
 mod train;
 
+pub use card::{CardRun, train_on_card};
 pub use config::{
     Cap, CheckpointConfig, CrossValidationConfig, DataConfig, DqnConfig, Finishing, LossKind, MaxPlusChanges, Measure,
     MethodConfig, ModelConfig, NamesVersion, OptimiserConfig, ResolvedRun, RunConfig, Schedule, SelectionConfig,

@@ -12,6 +12,7 @@ mod predictor;
 mod report;
 mod walks;
 
+pub(crate) use batching::predict_all;
 pub use evaluate::evaluate;
 pub(crate) use evaluate::{DIAMETER_BUDGET, predict_and_judge};
 pub use judge::judge;

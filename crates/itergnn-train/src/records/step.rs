@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::learning::StepReport;
+use crate::session::Clock;
+
 /// What a step saw, as a line of `metrics.jsonl` and for an observer.
 ///
 /// Numbers that are not finite are `null` in JSON.
@@ -32,6 +35,24 @@ pub struct StepRecord {
 }
 
 impl StepRecord {
+    /// The record of step `step`, after which `left` samples are still to come.
+    pub(crate) fn new(report: &StepReport, rate: f64, step: u64, epoch: u64, left: u64, clock: &Clock) -> Self {
+        let speed = clock.speed();
+        Self {
+            step,
+            epoch,
+            loss: report.loss,
+            auxiliary_loss: report.auxiliary_loss,
+            gradient_norm: report.gradient_norm,
+            learning_rate: rate,
+            iterations: report.iterations,
+            capped: report.capped,
+            samples_per_second: speed,
+            seconds: clock.seconds(),
+            seconds_left: left as f64 / speed,
+        }
+    }
+
     pub(crate) fn scalars(&self) -> [(&'static str, f64); 6] {
         [
             ("train/loss", self.loss),

@@ -5,19 +5,16 @@ use std::sync::Arc;
 use burn::tensor::Device;
 use itergnn_graph::rng;
 use itergnn_nn::GnnModel;
-use itergnn_nn::aligned::Refit;
 use itergnn_tasks::Split;
 use rand::Rng;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::Validator;
+use super::{Place, Validator};
 use crate::TrainError;
 use crate::config::{Finishing, Measure, ResolvedRun, RunConfig, SupervisedConfig, splits};
 use crate::data::{Batches, HostBatch, SampleSource, epoch_order};
-use crate::learning::{Learner, StepReport};
+use crate::learning::Learner;
 use crate::records::{EpochRecord, Record, StepRecord};
-use crate::run::{Best, EpochTotals, MethodState, Progress};
+use crate::run::{MethodState, Progress};
 use crate::session::{Advance, Clock, Facts, Method};
 
 /// Training samples that a model is finished with, where it needs that.
@@ -33,22 +30,6 @@ pub(crate) struct Supervised {
     place: Place,
     data: Option<Data>,
     last_epoch: Option<EpochRecord>,
-}
-
-/// Where a run is in its data.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Place {
-    /// The epoch in progress, counted from 1.
-    epoch: u64,
-    /// Batches of it that are done.
-    batch: u64,
-    /// Sums over those batches.
-    totals: EpochTotals,
-    /// Epochs since the best one.
-    stale_epochs: u64,
-    /// What finishing the model did, for models whose training ends with that.
-    #[serde(default)]
-    refit: Option<Refit>,
 }
 
 struct Data {
@@ -69,7 +50,7 @@ impl Supervised {
             settings,
             device: device.clone(),
             measure,
-            place: Place { epoch: 1, batch: 0, totals: EpochTotals::default(), stale_epochs: 0, refit: None },
+            place: Place::default(),
             data: None,
             last_epoch: None,
             config,
@@ -108,25 +89,8 @@ impl Supervised {
         self.place.batch += 1;
         self.place.totals.add(&report);
         clock.done += report.graphs as u64;
-        Ok(self.step_record(&report, rate, progress.step, clock))
-    }
-
-    fn step_record(&self, report: &StepReport, rate: f64, step: u64, clock: &Clock) -> StepRecord {
-        let speed = clock.speed();
-        let steps_left = self.settings.steps().saturating_sub(step);
-        StepRecord {
-            step,
-            epoch: self.place.epoch,
-            loss: report.loss,
-            auxiliary_loss: report.auxiliary_loss,
-            gradient_norm: report.gradient_norm,
-            learning_rate: rate,
-            iterations: report.iterations,
-            capped: report.capped,
-            samples_per_second: speed,
-            seconds: clock.seconds(),
-            seconds_left: (steps_left * self.settings.batch_size as u64) as f64 / speed,
-        }
+        let left = self.settings.steps().saturating_sub(progress.step) * self.settings.batch_size as u64;
+        Ok(StepRecord::new(&report, rate, progress.step, self.place.epoch, left, clock))
     }
 
     /// What follows the last step of a model whose training does not end with it.
@@ -143,46 +107,12 @@ impl Supervised {
         let Some(data) = &mut self.data else { return Err(TrainError::Worker("there are no samples".to_owned())) };
         data.batches = None;
         let validations = data.validator.validate(&self.learner.model())?;
-        let value = validations.selected_by;
         // A model that is finished at the end is not yet itself before: the last epoch counts.
-        let is_best =
-            self.learner.needs_finish() || progress.best.is_none_or(|best| self.measure.improves(value, best.value));
-        if is_best {
-            progress.best = Some(Best { epoch: self.place.epoch, step: progress.step, value });
-            self.place.stale_epochs = 0;
-        } else {
-            self.place.stale_epochs += 1;
-        }
-        let mean = self.place.totals.mean();
-        let record = EpochRecord {
-            epoch: self.place.epoch,
-            step: progress.step,
-            train_loss: mean.loss,
-            auxiliary_loss: mean.auxiliary_loss,
-            iterations: mean.iterations,
-            capped: mean.capped,
-            validation: validations.training,
-            validation_lifted: validations.lifted,
-            selected_by: Some(value).filter(|value| value.is_finite()),
-            is_best,
-            finished: self.place.refit.is_some(),
-            seconds: clock.seconds(),
-        };
+        let (finishes, measure) = (self.learner.needs_finish(), self.measure);
+        let record = self.place.close(&validations, |new, old| finishes || measure.improves(new, old), progress, clock);
         self.last_epoch = Some(record.clone());
-        self.place.epoch += 1;
-        self.place.batch = 0;
-        self.place.totals = EpochTotals::default();
-        progress.finished = self.is_over();
+        progress.finished = self.place.is_over(&self.config, &self.settings);
         Ok(record)
-    }
-
-    fn is_over(&self) -> bool {
-        // `epoch` is the one that would come next.
-        self.place.epoch > self.settings.epochs || self.patience_is_over()
-    }
-
-    fn patience_is_over(&self) -> bool {
-        self.config.selection.patience.is_some_and(|limit| self.place.stale_epochs >= limit)
     }
 }
 
@@ -222,21 +152,13 @@ impl Method for Supervised {
     }
 
     fn state(&self) -> MethodState {
-        let place = match serde_json::to_value(&self.place) {
-            Ok(Value::Object(place)) => place,
-            _ => Default::default(),
-        };
-        MethodState { learner: self.learner.state(), place, ..MethodState::default() }
+        MethodState { learner: self.learner.state(), place: self.place.to_json(), ..MethodState::default() }
     }
 
     fn restore(&mut self, state: MethodState, progress: &mut Progress) -> Result<(), String> {
         self.learner.restore(&state.learner)?;
-        self.place = serde_json::from_value(Value::Object(state.place)).map_err(|error| error.to_string())?;
-        let begun = if self.place.batch > 0 { self.place.epoch } else { self.place.epoch - 1 };
-        if begun > self.settings.epochs {
-            return Err(format!("{begun} epochs are begun or done, more than the {} asked for", self.settings.epochs));
-        }
-        progress.finished = self.is_over();
+        self.place = Place::from_json(state.place, &self.settings)?;
+        progress.finished = self.place.is_over(&self.config, &self.settings);
         Ok(())
     }
 

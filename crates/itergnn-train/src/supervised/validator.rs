@@ -9,7 +9,7 @@ use itergnn_tasks::{Sample, Score, Scores, Split};
 use crate::TrainError;
 use crate::config::{Cap, Measure, RunConfig, splits};
 use crate::data::SampleSource;
-use crate::evaluation::{EvalOptions, ModelPredictor, SampleRecord, predict_and_judge};
+use crate::evaluation::{EvalOptions, ModelPredictor, Predicted, judge, predict_all};
 use crate::records::Validation;
 
 /// Samples that are judged together; they are held in memory or drawn for the purpose.
@@ -70,16 +70,34 @@ impl Validator {
         let as_in_training = as_in_training.with_engine(self.engine);
         let lifted_options = RunOptions::inference().with_cap(self.lifted_cap).with_engine(self.engine);
         let memory = EvalOptions::default().memory;
+        self.validate_by(|indices, in_training| {
+            let samples = indices.iter().map(|&index| self.source.sample(index).map(|sample| sample.into_owned()));
+            let samples = samples.collect::<Result<Vec<Sample>, _>>()?;
+            let sizes: Vec<_> = samples.iter().map(|sample| (sample.graph.nodes(), sample.graph.edges())).collect();
+            let options = if in_training { &as_in_training } else { &lifted_options };
+            predict_all(&predictor, &sizes, |index| Ok(&samples[index].graph), options, memory)
+        })
+    }
+
+    /// The samples that models are judged by.
+    pub(crate) fn source(&self) -> &SampleSource {
+        &self.source
+    }
+
+    /// Validates whoever `predict` asks: it gives the predictions for the samples of a list, with the cap of training if the second argument says so, else with the cap
+    /// lifted.
+    pub(crate) fn validate_by(
+        &self,
+        mut predict: impl FnMut(&[u32], bool) -> Result<Predicted, TrainError>,
+    ) -> Result<Validations, TrainError> {
         let (mut training, mut lifted) = (Tally::default(), Tally::default());
         let count = self.source.count() as u32;
         for start in (0..count).step_by(PART) {
-            let part = start..count.min(start + PART as u32);
-            let samples = part.map(|index| self.source.sample(index).map(|sample| sample.into_owned()));
-            let samples = samples.collect::<Result<Vec<Sample>, _>>()?;
-            let records = predict_and_judge(&predictor, &samples, 0, &as_in_training, memory)?;
-            let again: Vec<usize> = (0..records.len()).filter(|&index| records[index].capped).collect();
-            let capped: Vec<Sample> = again.iter().map(|&index| samples[index].clone()).collect();
-            let repeated = predict_and_judge(&predictor, &capped, 0, &lifted_options, memory)?;
+            let part: Vec<u32> = (start..count.min(start + PART as u32)).collect();
+            let records = self.judge(&part, &predict(&part, true)?)?;
+            let again: Vec<u32> =
+                part.iter().zip(&records).filter(|(_, record)| record.capped).map(|(&index, _)| index).collect();
+            let repeated = if again.is_empty() { Vec::new() } else { self.judge(&again, &predict(&again, false)?)? };
             records.iter().for_each(|record| training.add(record));
             records.iter().filter(|record| !record.capped).chain(&repeated).for_each(|record| lifted.add(record));
         }
@@ -90,6 +108,24 @@ impl Validator {
         let selected_by = self.measure.of(&Scores::of(&deciding.scores)).unwrap_or(f64::NAN);
         Ok(Validations { training: training.validation(), lifted: lifted.validation(), selected_by })
     }
+
+    fn judge(&self, indices: &[u32], predicted: &Predicted) -> Result<Vec<Judged>, TrainError> {
+        let judged = |(position, &index): (usize, &u32)| {
+            Ok(Judged {
+                score: judge(&*self.source.sample(index)?, &predicted.values[position])?,
+                iterations: predicted.iterations[position],
+                capped: predicted.capped[position],
+            })
+        };
+        indices.iter().enumerate().map(judged).collect()
+    }
+}
+
+/// What counts of one prediction.
+struct Judged {
+    score: Score,
+    iterations: usize,
+    capped: bool,
 }
 
 #[derive(Default)]
@@ -100,7 +136,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn add(&mut self, record: &SampleRecord) {
+    fn add(&mut self, record: &Judged) {
         self.scores.push(record.score);
         self.iterations += record.iterations;
         self.capped += usize::from(record.capped);

@@ -1,0 +1,294 @@
+//! The one thread that owns the card, and how runs ask it for work.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use itergnn_cuda::{
+    Answers, CudaError, Ensemble, EnsembleOptions, Gpu, Mode, ModelSpec, Moments, Network, Predictor, Question,
+    Samples, StepReport, Tuning,
+};
+
+use crate::TrainError;
+
+/// What a run brings to the ensemble.
+pub(super) struct Joining {
+    pub(super) model: ModelSpec,
+    /// The network at inference.
+    pub(super) network: Network,
+    pub(super) moments: Moments,
+    /// Samples to learn from, then `validation` samples to be judged by.
+    pub(super) training: Samples,
+    pub(super) validation: Samples,
+    pub(super) batch_size: usize,
+}
+
+/// One batch of a run: its samples and its learning rate.
+pub(super) type Batch = (Vec<u32>, f64);
+
+/// What a model knows: parameters and moments.
+pub(super) type Known = (Vec<f32>, Moments);
+
+type Reply<T> = Sender<Result<T, String>>;
+
+enum Request {
+    Join(Box<Joining>, Reply<()>),
+    Leave,
+    Steps(Vec<Batch>, Reply<Vec<StepReport>>),
+    Predict(Vec<u32>, Mode, Reply<Answers>),
+    Known(Reply<Known>),
+}
+
+/// A run's line to the card.
+pub(super) struct Line {
+    index: usize,
+    sender: Sender<(usize, Request)>,
+}
+
+impl Line {
+    fn ask<T>(&self, request: impl FnOnce(Reply<T>) -> Request) -> Result<T, TrainError> {
+        let (reply, answer) = channel();
+        let gone = || TrainError::Worker("the card's thread has ended".to_owned());
+        self.sender.send((self.index, request(reply))).map_err(|_| gone())?;
+        answer.recv().map_err(|_| gone())?.map_err(TrainError::Worker)
+    }
+
+    /// Waits until all runs have joined or left and the ensemble is on the card.
+    pub(super) fn join(&self, joining: Joining) -> Result<(), TrainError> {
+        self.ask(|reply| Request::Join(Box::new(joining), reply))
+    }
+
+    /// Takes steps together with the other runs.
+    pub(super) fn steps(&self, batches: Vec<Batch>) -> Result<Vec<StepReport>, TrainError> {
+        self.ask(|reply| Request::Steps(batches, reply))
+    }
+
+    /// Predictions for validation samples, together with the other runs.
+    pub(super) fn predict(&self, samples: Vec<u32>, mode: Mode) -> Result<Answers, TrainError> {
+        self.ask(|reply| Request::Predict(samples, mode, reply))
+    }
+
+    /// What the model knows now.
+    pub(super) fn known(&self) -> Result<Known, TrainError> {
+        self.ask(Request::Known)
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        // Nobody to tell is fine: then the card's thread has ended.
+        let _ = self.sender.send((self.index, Request::Leave));
+    }
+}
+
+/// The runs of an ensemble.
+pub(super) struct Crew {
+    receiver: Receiver<(usize, Request)>,
+    count: usize,
+}
+
+/// A crew of `count` runs, and their lines.
+pub(super) fn crew(count: usize) -> (Crew, Vec<Line>) {
+    let (sender, receiver) = channel();
+    let lines = (0..count).map(|index| Line { index, sender: sender.clone() }).collect();
+    (Crew { receiver, count }, lines)
+}
+
+/// What is on the card.
+struct OnCard {
+    ensemble: Ensemble,
+    predictor: Predictor,
+    /// By run: the model's number, its first training sample and its first validation sample.
+    places: Vec<Option<Place>>,
+    networks: Vec<Network>,
+}
+
+#[derive(Clone, Copy)]
+struct Place {
+    model: usize,
+    training: u32,
+    validation: u32,
+}
+
+impl Crew {
+    /// Works for the runs until the last has left.
+    pub(super) fn work(self, gpu: &Gpu) {
+        let mut joining: Vec<Option<(Box<Joining>, Reply<()>)>> = (0..self.count).map(|_| None).collect();
+        let mut left = vec![false; self.count];
+        while (0..self.count).any(|run| joining[run].is_none() && !left[run]) {
+            match self.receiver.recv() {
+                Ok((run, Request::Join(member, reply))) => joining[run] = Some((member, reply)),
+                Ok((run, Request::Leave)) => left[run] = true,
+                Ok(_) => {}
+                Err(_) => return,
+            }
+        }
+        let (members, replies): (Vec<_>, Vec<_>) = joining
+            .into_iter()
+            .map(|joining| joining.map_or((None, None), |(member, reply)| (Some(*member), Some(reply))))
+            .unzip();
+        if replies.iter().all(Option::is_none) {
+            return;
+        }
+        let on_card = OnCard::new(gpu, members).map_err(|error| error.to_string());
+        for reply in replies.into_iter().flatten() {
+            let _ = reply.send(on_card.as_ref().map(|_| ()).map_err(Clone::clone));
+        }
+        if let Ok(on_card) = on_card {
+            self.serve(on_card, left);
+        }
+    }
+
+    /// Gathers requests until every run that is left has made one, and serves them together.
+    fn serve(&self, mut card: OnCard, mut left: Vec<bool>) {
+        loop {
+            let mut waiting: Vec<(usize, Request)> = Vec::new();
+            while waiting.len() < left.iter().filter(|&&left| !left).count() {
+                match self.receiver.recv() {
+                    Ok((run, Request::Leave)) => left[run] = true,
+                    Ok((run, Request::Known(reply))) => {
+                        let _ = reply.send(card.known(run).map_err(|error| error.to_string()));
+                    }
+                    Ok(request) => waiting.push(request),
+                    Err(_) => return,
+                }
+            }
+            if waiting.is_empty() {
+                return;
+            }
+            card.serve(waiting);
+        }
+    }
+}
+
+impl OnCard {
+    fn new(gpu: &Gpu, members: Vec<Option<Joining>>) -> Result<Self, CudaError> {
+        let mut places = Vec::new();
+        let (mut models, mut networks, mut moments) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut training, mut validation): (Option<Samples>, Option<Samples>) = (None, None);
+        let mut batch_size = 1;
+        // Samples of one run after those of another.
+        let gather = |all: &mut Option<Samples>, own: Samples| match all {
+            Some(all) => all.append(own),
+            None => {
+                *all = Some(own);
+                0
+            }
+        };
+        for member in members {
+            let Some(member) = member else {
+                places.push(None);
+                continue;
+            };
+            let place = Place {
+                model: models.len(),
+                training: gather(&mut training, member.training),
+                validation: gather(&mut validation, member.validation),
+            };
+            places.push(Some(place));
+            models.push(member.model);
+            networks.push(member.network);
+            moments.push(member.moments);
+            batch_size = batch_size.max(member.batch_size);
+        }
+        let nothing = || CudaError::Input("nothing to learn from".to_owned());
+        let options = EnsembleOptions { batch_size, tuning: Tuning::default() };
+        let mut ensemble = Ensemble::new(gpu, &models, training.ok_or_else(nothing)?, options)?;
+        for (index, (model, moments)) in models.iter().zip(&moments).enumerate() {
+            ensemble.restore(index, &model.parameters, moments)?;
+        }
+        let first = networks.first().ok_or_else(nothing)?;
+        let predictor = Predictor::new(gpu, first, validation.ok_or_else(nothing)?, &Tuning::default())?;
+        Ok(Self { ensemble, predictor, places, networks })
+    }
+
+    fn known(&self, run: usize) -> Result<Known, CudaError> {
+        let place = self.place(run)?;
+        Ok((self.ensemble.parameters(place.model)?, self.ensemble.moments(place.model)?))
+    }
+
+    fn place(&self, run: usize) -> Result<Place, CudaError> {
+        self.places[run].ok_or_else(|| CudaError::Input("a run that did not join".to_owned()))
+    }
+
+    fn serve(&mut self, requests: Vec<(usize, Request)>) {
+        let (mut steps, mut predictions) = (Vec::new(), Vec::new());
+        for (run, request) in requests {
+            match request {
+                Request::Steps(batches, reply) => steps.push((run, batches, reply)),
+                Request::Predict(samples, mode, reply) => predictions.push((run, samples, mode, reply)),
+                // These are answered as they come.
+                Request::Join(..) | Request::Leave | Request::Known(_) => {}
+            }
+        }
+        if !steps.is_empty() {
+            self.take_steps(steps);
+        }
+        // One launch for each way of running the controllers; runs of one recipe share it.
+        while let Some(&(_, _, mode, _)) = predictions.first() {
+            let (together, rest) = predictions.into_iter().partition(|&(_, _, other, _)| other == mode);
+            self.predict(together, mode);
+            predictions = rest;
+        }
+    }
+
+    fn take_steps(&mut self, requests: Vec<(usize, Vec<Batch>, Reply<Vec<StepReport>>)>) {
+        let longest = requests.iter().map(|(_, batches, _)| batches.len()).max().unwrap_or(0);
+        let mut by_model: Vec<Option<(&[Batch], u32)>> = vec![None; self.ensemble.models()];
+        for (run, batches, _) in &requests {
+            if let Some(place) = self.places[*run] {
+                by_model[place.model] = Some((batches, place.training));
+            }
+        }
+        let batch = |step: usize, model: usize, list: &mut Vec<u32>| {
+            let own = by_model[model].and_then(|(batches, first)| Some((batches.get(step)?, first)));
+            own.map_or(0.0, |((samples, rate), first)| {
+                list.extend(samples.iter().map(|sample| sample + first));
+                *rate
+            })
+        };
+        let result = self.ensemble.train(longest, batch).map_err(|error| error.to_string());
+        for (run, batches, reply) in requests {
+            let own = result.as_ref().map_err(Clone::clone).and_then(|reports| {
+                let place = self.place(run).map_err(|error| error.to_string())?;
+                Ok(reports[..batches.len()].iter().map(|reports| reports[place.model]).collect())
+            });
+            let _ = reply.send(own);
+        }
+    }
+
+    fn predict(&self, requests: Vec<(usize, Vec<u32>, Mode, Reply<Answers>)>, mode: Mode) {
+        let answers = self.answers(&requests, mode).map_err(|error| error.to_string());
+        for (index, (_, _, _, reply)) in requests.into_iter().enumerate() {
+            let _ = reply.send(answers.as_ref().map(|answers| answers[index].clone()).map_err(Clone::clone));
+        }
+    }
+
+    fn answers(
+        &self,
+        requests: &[(usize, Vec<u32>, Mode, Reply<Answers>)],
+        mode: Mode,
+    ) -> Result<Vec<Answers>, CudaError> {
+        let mut asked = Vec::new();
+        for (run, samples, _, _) in requests {
+            let place = self.place(*run)?;
+            let samples: Vec<u32> = samples.iter().map(|sample| sample + place.validation).collect();
+            asked.push((place.model, self.ensemble.parameters(place.model)?, samples));
+        }
+        let mut questions = Vec::new();
+        for (model, parameters, samples) in &asked {
+            questions.push(Question { network: &self.networks[*model], parameters, samples });
+        }
+        let all = self.predictor.predict(&questions, mode)?;
+        // Every run sees its own samples, in the order that it asked for them.
+        let own = |(answers, (_, _, samples)): (&Answers, &(usize, Vec<f32>, Vec<u32>))| Answers {
+            values: samples
+                .iter()
+                .map(|&sample| {
+                    self.predictor.rows(sample as usize).flat_map(|row| answers.values[row].clone()).collect()
+                })
+                .collect(),
+            iterations: samples.iter().map(|&sample| answers.iterations[sample as usize]).collect(),
+            capped: samples.iter().map(|&sample| answers.capped[sample as usize]).collect(),
+        };
+        Ok(all.iter().zip(&asked).map(own).collect())
+    }
+}

@@ -1,0 +1,70 @@
+//! Learning on a card: many runs side by side in one launch per step.
+//!
+//! Every run is a session of its own, with its own directory, files and place in its data, exactly as on the CPU: a run can begin on one and go on on the other. Only the
+//! steps and validations are gathered from all runs and made together.
+
+mod crew;
+mod member;
+mod network;
+
+use std::path::PathBuf;
+
+use crate::config::{ResolvedRun, RunConfig};
+use crate::records::Observer;
+use crate::session::Session;
+use crate::{SeedOutcome, TrainError, TrainOptions};
+use member::Member;
+
+/// A run of an ensemble.
+#[derive(Debug, Clone)]
+pub struct CardRun {
+    /// What it depends on.
+    pub config: RunConfig,
+    /// Where its files go, if anywhere.
+    pub directory: Option<PathBuf>,
+}
+
+/// Trains runs of one shape of network side by side on the first card, and gives the results in the order of the runs. They may differ in seed, task data and every number of
+/// their recipes.
+///
+/// The same runs give the same weights, bit for bit, on the same card. Samples and their order are those of the CPU; the arithmetic is not, so weights drift apart over many steps.
+///
+/// # Errors
+/// [`TrainError::Cuda`] where there is no card or the network is not covered; what is wrong with a configuration. What goes wrong in one run is in its [`SeedOutcome`].
+pub fn train_on_card<O: Observer>(
+    runs: &[CardRun],
+    options: &TrainOptions,
+    observe: impl Fn(usize) -> O + Sync,
+) -> Result<Vec<SeedOutcome>, TrainError> {
+    let resolved = runs.iter().map(|run| run.config.resolve()).collect::<Result<Vec<_>, _>>()?;
+    for run in &resolved {
+        network::network(network::graph_model(&run.model)?)?;
+    }
+    let gpu = member::open()?;
+    let (crew, lines) = crew::crew(runs.len());
+    std::thread::scope(|scope| {
+        let card = scope.spawn(|| crew.work(&gpu));
+        let workers: Vec<_> = resolved
+            .into_iter()
+            .zip(lines)
+            .enumerate()
+            .map(|(index, (resolved, line))| {
+                let (run, observe) = (&runs[index], &observe);
+                scope.spawn(move || {
+                    let seed = resolved.config.seed;
+                    let mut observer = observe(index);
+                    let begin = |run: &ResolvedRun| Member::new(run, line);
+                    let result = Session::begin(resolved, begin, run.directory.as_deref(), options, &mut observer)
+                        .and_then(|session| session.run(&mut observer))
+                        .map(|(outcome, _)| outcome);
+                    SeedOutcome { seed, result }
+                })
+            })
+            .collect();
+        let panicked = || TrainError::Worker("it panicked".to_owned());
+        let outcomes = workers.into_iter().map(|worker| worker.join().map_err(|_| panicked()));
+        let outcomes = outcomes.collect::<Result<Vec<_>, _>>();
+        card.join().map_err(|_| panicked())?;
+        outcomes
+    })
+}

@@ -1,0 +1,108 @@
+//! Runs on a card against the same runs on the CPU; skipped where there is no card.
+
+use std::path::Path;
+
+use itergnn_train::{
+    CardRun, Observer, Outcome, RunConfig, RunDirectory, Silent, Start, Status, StepRecord, TrainError, TrainOptions,
+    train, train_on_card,
+};
+
+fn config(model: &str, seed: u64) -> RunConfig {
+    let text = format!(
+        "seed = {seed}\nepochs = 3\nlog_every = 1\ntask = {{ task = 'shortest-path', size = '4..12' }}\n\
+         model = {{ name = '{model}', hidden_width = 16 }}\ndata = {{ train = 40, validation = 12 }}\nbatch_size = 8\n\
+         [optimiser]\nclip_norm = 1.0\nschedule = {{ kind = 'cosine', warm_up_steps = 2 }}"
+    );
+    RunConfig::from_toml(&text).unwrap()
+}
+
+/// The records of all steps.
+#[derive(Default)]
+struct Steps<'a>(Option<&'a std::sync::Mutex<Vec<StepRecord>>>);
+
+impl Observer for Steps<'_> {
+    fn step(&mut self, record: &StepRecord) {
+        if let Some(all) = self.0 {
+            all.lock().unwrap().push(*record);
+        }
+    }
+}
+
+/// The outcomes, or `None` after a line that says why there is no card.
+fn on_card(runs: &[CardRun], options: &TrainOptions) -> Option<Vec<Outcome>> {
+    match train_on_card(runs, options, |_| Silent) {
+        Ok(outcomes) => Some(outcomes.into_iter().map(|outcome| outcome.result.unwrap()).collect()),
+        Err(TrainError::Cuda(error)) => {
+            assert!(error.to_string().contains("--device cpu"), "{error}");
+            println!("skipped: {error}");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn run(config: &RunConfig, directory: Option<&Path>) -> CardRun {
+    CardRun { config: config.clone(), directory: directory.map(Path::to_owned) }
+}
+
+#[test]
+fn runs_on_a_card_see_what_runs_on_the_cpu_see() {
+    for model in ["iter-homo-path", "iter-homo-path-settle", "path", "homo-path", "iter-path"] {
+        let configs = [config(model, 1), config(model, 2)];
+        let all = std::sync::Mutex::new(Vec::new());
+        let runs = [run(&configs[0], None), run(&configs[1], None)];
+        let observe = |index: usize| Steps((index == 1).then_some(&all));
+        let outcomes = match train_on_card(&runs, &TrainOptions::default(), observe) {
+            Ok(outcomes) => outcomes,
+            Err(error) => return println!("skipped: {error}"),
+        };
+        let expected = std::sync::Mutex::new(Vec::new());
+        let cpu = train(&configs[1], None, &TrainOptions::default(), &mut Steps(Some(&expected))).unwrap();
+        let outcome = outcomes[1].result.as_ref().unwrap();
+        assert_eq!((outcome.status, outcome.steps), (Status::Finished, cpu.steps), "{model}");
+        let (found, expected) = (all.into_inner().unwrap(), expected.into_inner().unwrap());
+        assert_eq!(found.len(), expected.len());
+        for (found, expected) in found.iter().zip(&expected) {
+            assert_eq!(
+                (found.step, found.epoch, found.learning_rate),
+                (expected.step, expected.epoch, expected.learning_rate)
+            );
+            let close = |left: f64, right: f64| (left - right).abs() <= 2e-3 * right.abs().max(1e-6);
+            assert!(close(found.loss, expected.loss), "{model}: {found:?} against {expected:?}");
+            assert!(close(found.gradient_norm, expected.gradient_norm), "{model}: {found:?} against {expected:?}");
+            assert!((found.iterations - expected.iterations).abs() <= 0.3, "{model}: {found:?} against {expected:?}");
+        }
+        let (card, cpu) = (outcome.last_epoch.as_ref().unwrap(), cpu.last_epoch.as_ref().unwrap());
+        let (left, right) = (card.selected_by.unwrap(), cpu.selected_by.unwrap());
+        assert!((left - right).abs() < 1e-2 * right, "{model}: {left} against {right}");
+    }
+}
+
+#[test]
+fn a_run_that_was_stopped_goes_on_to_the_bit_on_the_card_and_also_on_the_cpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = config("iter-homo-path-settle", 3);
+    let path = |name: &str| folder.path().join(name);
+    let once = run(&config, Some(&path("once")));
+    let Some(whole) = on_card(&[once], &TrainOptions::default()) else { return };
+    let stopping = TrainOptions { stop_at_step: Some(5), ..TrainOptions::default() };
+    let twice = [run(&config, Some(&path("twice")))];
+    assert_eq!(on_card(&twice, &stopping).unwrap()[0].status, Status::Stopped);
+    let going_on = TrainOptions { start: Start::Resume, ..TrainOptions::default() };
+    let resumed = on_card(&twice, &going_on).unwrap();
+    assert_eq!((resumed[0].status, resumed[0].best), (Status::Finished, whole[0].best));
+    let model = |name: &str| std::fs::read(RunDirectory::best_model_in(&path(name))).unwrap();
+    assert_eq!(model("once"), model("twice"));
+    // Another device, the same directory.
+    let other = [run(&config, Some(&path("other")))];
+    assert_eq!(on_card(&other, &stopping).unwrap()[0].status, Status::Stopped);
+    let outcome = train(&config, Some(&path("other")), &going_on, &mut Silent).unwrap();
+    assert_eq!(outcome.status, Status::Finished);
+}
+
+#[test]
+fn what_the_card_does_not_cover_says_so() {
+    let config = RunConfig { model: itergnn_train::ModelConfig::preset("max-plus"), ..config("path", 0) };
+    let error = train_on_card(&[run(&config, None)], &TrainOptions::default(), |_| Silent).unwrap_err().to_string();
+    assert!(error.contains("not covered on a GPU") || error.contains("--device cpu"), "{error}");
+}
