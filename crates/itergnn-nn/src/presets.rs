@@ -241,7 +241,7 @@ impl GraphModelConfig {
     #[must_use]
     pub fn with_controller(mut self, controller: &ControllerConfig) -> Self {
         for block in &mut self.blocks {
-            let controller = controller.clone();
+            let controller = *controller;
             let node_wise = block.controller.confidence().is_some_and(|(scope, _)| scope == Scope::Node);
             block.controller = if node_wise { controller.node_wise() } else { controller };
         }

@@ -101,7 +101,7 @@ proptest! {
         let together = tensors(&graphs);
         for controller in controllers() {
             for readout in [ReadoutKind::Max, ReadoutKind::Attention, ReadoutKind::Node] {
-                let model = model(controller.clone(), Prior::Core, LayerKind::Path, readout, seed);
+                let model = model(controller, Prior::Core, LayerKind::Path, readout, seed);
                 let batch = predict(&model, &together);
                 let alone: Vec<Prediction> =
                     graphs.iter().map(|graph| predict(&model, &GraphTensors::from_graph(graph, &DEVICE))).collect();

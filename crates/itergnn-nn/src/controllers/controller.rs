@@ -12,6 +12,8 @@ use crate::{BlockConfig, Error, GraphTensors, InitRng};
 
 /// One controller block: layers and the rule that composes them.
 #[derive(Module, Debug)]
+// A model has a block or two, so a kilobyte that small ones do not use is nothing to save.
+#[allow(clippy::large_enum_variant)]
 pub enum Controller {
     /// `stack`.
     Stack(Stack),

@@ -100,7 +100,7 @@ pub(crate) fn config(
     hidden_width: usize,
 ) -> GraphModelConfig {
     let task = TaskWidths::graph(NODE_WIDTH, EDGE_WIDTH, 2);
-    GraphModelConfig::new(&task, prior, layer.0, layer.1, controller.clone())
+    GraphModelConfig::new(&task, prior, layer.0, layer.1, *controller)
         .with_controller(controller)
         .with_hidden_width(hidden_width)
 }

@@ -13,7 +13,7 @@ fn layers_agree_with_finite_differences_in_states_and_edges() {
     let (graph, hidden) = zoo::with_state(tensors(&corner_graph()), 21);
     for config in zoo::configs() {
         for homogeneous in [false, true] {
-            let config = config.clone().with_homogeneous(homogeneous);
+            let config = config.with_homogeneous(homogeneous);
             let layer = zoo::layer(&config);
             let name = format!("{config:?}");
             let input = zoo::input(&config, &graph);

@@ -54,7 +54,7 @@ proptest! {
         let moved = crate::fixtures::matrix(&moved, 7);
         for config in zoo::configs() {
             for homogeneous in [false, true] {
-                let config = config.clone().with_homogeneous(homogeneous);
+                let config = config.with_homogeneous(homogeneous);
                 let layer = zoo::layer(&config);
                 let expected = rows(layer.forward(&graph, zoo::input(&config, &graph), hidden.clone()));
                 let found = rows(layer.forward(&other, zoo::input(&config, &other), moved.clone()));

@@ -116,7 +116,7 @@ impl ModelConfig {
             GnnConfig::Graph(graph) => self.change(graph, shape),
             GnnConfig::JumpingKnowledge(classifier) => {
                 classifier.blocks = self.blocks.unwrap_or(classifier.blocks);
-                classifier.controller = self.controller.clone().or(classifier.controller.take());
+                classifier.controller = self.controller.or(classifier.controller.take());
             }
             GnnConfig::Grid(_) => return Err(mismatch("takes images, and the samples are graphs")),
             GnnConfig::OneTree(_) if shape.edge_width != 1 => return Err(mismatch("needs the length of every edge")),
@@ -135,8 +135,8 @@ impl ModelConfig {
         let Some(block) = model.blocks.first() else { return };
         let kind = self.layer.unwrap_or(block.layer.kind);
         let aggregation = self.aggregation.unwrap_or(block.layer.aggregation);
-        let given = self.controller.clone().map(|controller| pooled_for(controller, shape));
-        let controller = given.unwrap_or_else(|| block.controller.clone());
+        let given = self.controller.map(|controller| pooled_for(controller, shape));
+        let controller = given.unwrap_or(block.controller);
         let prior = if counting && model.prior == Prior::Full { Prior::Core } else { model.prior };
         let mut changed = model
             .clone()

@@ -138,7 +138,7 @@ impl DqnConfig {
             let why = format!("`{}` does not value moves", own.name);
             return Err(TrainError::ModelMismatch { task: Task::Pacman, why });
         };
-        let Some(controller) = graph.blocks.first().map(|block| block.controller.clone()) else { return Ok(config) };
+        let Some(controller) = graph.blocks.first().map(|block| block.controller) else { return Ok(config) };
         let controller = match controller {
             ControllerConfig::Stack(stack) => {
                 let layers = self.layers.or((stack.layers > STACK_LAYERS).then_some(STACK_LAYERS));
