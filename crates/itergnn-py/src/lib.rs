@@ -7,6 +7,7 @@
 //! - `work`: long calls run without the interpreter's lock and end at Ctrl-C.
 //! - The other modules are one subject each.
 
+mod answer;
 mod arrays;
 mod errors;
 mod exact;

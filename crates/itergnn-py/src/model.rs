@@ -19,6 +19,7 @@ use pyo3::{prelude::*, types::PyDict};
 use rayon::prelude::*;
 
 use crate::{
+    answer::rows,
     arrays::table,
     errors::Fault,
     graph::Graph,
@@ -97,12 +98,16 @@ impl Model {
                 model.predict_many(part, &options(max_iterations)).map_err(fault)
             };
             let answers = parts.par_iter().map(predict).collect::<Result<Vec<_>, _>>()?;
-            Ok(answers.into_iter().flatten().collect::<Vec<_>>())
+            let level = model.config().widths().readout.level();
+            let give = |(graph, answer): (&Arc<itergnn::graph::Graph>, itergnn::Answer)| {
+                let (iterations, capped) = (answer.iterations, answer.capped);
+                (rows(level, graph, answer), iterations, capped)
+            };
+            Ok(graphs.iter().zip(answers.into_iter().flatten()).map(give).collect::<Vec<_>>())
         })?;
-        let give = |answer: itergnn::Answer| {
-            let width = answer.values.first().map_or(0, Vec::len);
-            let rows = answer.values.len();
-            Ok((table(py, rows, width, answer.values.concat())?, answer.iterations, answer.capped))
+        let give = |(rows, iterations, capped): (Vec<Vec<f64>>, usize, bool)| {
+            let width = rows.first().map_or(0, Vec::len);
+            Ok((table(py, rows.len(), width, rows.concat())?, iterations, capped))
         };
         answers.into_iter().map(give).collect()
     }

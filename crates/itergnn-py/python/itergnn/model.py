@@ -22,7 +22,8 @@ class Prediction:
     """What a model says about a graph."""
 
     values: np.ndarray
-    """`[1, outputs]`, or one row per node (or edge) for models of that level."""
+    """`[1, outputs]`; of models of that level one row per node, or per edge in the order given. Of models that point, per
+    node the number of the incoming edge it chooses, or -1 for itself."""
     iterations: int
     """Steps of all blocks."""
     capped: bool
