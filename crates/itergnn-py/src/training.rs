@@ -6,8 +6,8 @@ use std::{
 };
 
 use itergnn::train::{
-    EpochRecord, Observer, Outcome, Start, Status, StepRecord, RunConfig, TrainError, TrainOptions,
-    rl::PlayRecord, seed_directory, train, train_seeds,
+    EpochRecord, Observer, Outcome, RunConfig, Start, Status, StepRecord, TrainError, TrainOptions, rl::PlayRecord,
+    seed_directory, train, train_seeds,
 };
 use pyo3::prelude::*;
 use serde::Serialize;
