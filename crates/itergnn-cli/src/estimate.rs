@@ -45,6 +45,11 @@ impl Allowance {
         self.bytes.filter(|_| self.is_given)
     }
 
+    /// Bytes that may be taken; as many as one can say where the system does not tell.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.unwrap_or(u64::MAX)
+    }
+
     fn holds(&self, bytes: u64) -> bool {
         self.bytes.is_none_or(|allowed| bytes <= allowed)
     }

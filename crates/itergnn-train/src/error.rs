@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use itergnn_graph::GraphError;
 use itergnn_nn::store::StoreError;
-use itergnn_tasks::{Task, TaskError};
+use itergnn_tasks::TaskError;
 
 /// Why a run could not start, go on or be judged; one line for the user.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +36,16 @@ pub enum TrainError {
     Setting {
         /// What was given.
         setting: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A line of a file is no labelled graph.
+    #[error("{name}, line {line}: {why}")]
+    Data {
+        /// The file.
+        name: String,
+        /// The line, counted from 1.
+        line: u64,
         /// What is wrong with it.
         why: String,
     },
@@ -99,7 +109,7 @@ pub enum TrainError {
     #[error("{task} {why}")]
     NotSupervised {
         /// The task.
-        task: Task,
+        task: String,
         /// How it is learned instead.
         why: &'static str,
     },
@@ -107,7 +117,7 @@ pub enum TrainError {
     #[error("the model does not fit {task}: {why}")]
     ModelMismatch {
         /// The task.
-        task: Task,
+        task: String,
         /// What does not fit.
         why: String,
     },

@@ -22,7 +22,7 @@
 //! let outcome = train(&config, None, &TrainOptions::default(), &mut Silent)?;
 //! let predictor = ModelPredictor::new(&outcome.model, &Device::flex());
 //! let options = EvalOptions { cap: Some(50), ..EvalOptions::default() };
-//! let report = evaluate(&predictor, &config.task, 4, 0, &options, &mut |_| {})?;
+//! let report = evaluate(&predictor, config.task.built_in().expect("a task"), 4, 0, &options, &mut |_| {})?;
 //! assert!(report.relative_loss.is_some());
 //! # Ok::<(), itergnn_train::TrainError>(())
 //! ```
@@ -46,9 +46,9 @@ mod train;
 
 pub use card::{CardRun, train_on_card};
 pub use config::{
-    Cap, CheckpointConfig, CrossValidationConfig, DataConfig, DqnConfig, Finishing, LossKind, MaxPlusChanges, Measure,
-    MethodConfig, ModelConfig, NamesVersion, OptimiserConfig, ResolvedRun, RunConfig, Schedule, SelectionConfig,
-    SupervisedConfig, TaskShape,
+    Cap, CheckpointConfig, CrossValidationConfig, DataConfig, DqnConfig, Finishing, Holdout, LossKind, MaxPlusChanges,
+    Measure, MethodConfig, ModelConfig, NamesVersion, OptimiserConfig, OwnTask, ResolvedRun, RunConfig, RunTask,
+    Schedule, SelectionConfig, SupervisedConfig, TaskShape,
 };
 pub use error::TrainError;
 pub use options::TrainOptions;
@@ -56,4 +56,4 @@ pub use outcome::{Outcome, Status};
 pub use records::{EpochRecord, Observer, Plan, Record, Silent, StepRecord, Validation};
 pub use run::{Best, RunDirectory, Start};
 pub use supervised::{Validations, Validator};
-pub use train::{SeedOutcome, seed_directory, train, train_seeds};
+pub use train::{SeedOutcome, seed_directory, train, train_on, train_seeds};

@@ -193,7 +193,7 @@ impl<'a, M: Method> Session<'a, M> {
         training.insert("itergnn".to_owned(), json!(env!("CARGO_PKG_VERSION")));
         ModelCard {
             name: self.config.model.name.clone(),
-            task: self.config.task.task().name().to_owned(),
+            task: self.config.task.name().to_owned(),
             seed: self.config.seed,
             training: Value::Object(training),
         }

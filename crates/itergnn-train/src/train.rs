@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::{MethodConfig, ResolvedRun, RunConfig};
+use crate::data::OwnData;
 use crate::records::Observer;
 use crate::rl::Playing;
 use crate::session::Session;
@@ -44,6 +45,40 @@ pub fn train(
     train_resolved(config.resolve()?, directory, options, observer)
 }
 
+/// As [`train`], on own labelled graphs.
+///
+/// # Errors
+/// As [`train`]; [`TrainError::Config`] for samples that do not have the shape that the task says.
+///
+/// # Example
+/// ```
+/// use std::sync::Arc;
+/// use itergnn_graph::Graph;
+/// use itergnn_nn::Level;
+/// use itergnn_train::{ModelConfig, OwnTask, RunConfig, Silent, TrainOptions, data::OwnData, train_on};
+///
+/// // Lines of 2 to 9 nodes and how long they are.
+/// let line = |nodes: u32| (0..nodes - 1).map(|node| [node, node + 1]).collect::<Vec<_>>();
+/// let labelled = (2..10).map(|nodes| Ok((Graph::undirected(nodes as usize, &line(nodes))?, vec![nodes as f32 - 1.0])));
+/// let graphs = Arc::new(labelled.collect::<Result<Vec<_>, itergnn_graph::GraphError>>()?);
+/// let mut config = RunConfig::new(OwnTask::new(Level::Graph), ModelConfig::preset("iter-path"));
+/// (config.model.hidden_width, config.supervised_mut()?.epochs) = (Some(4), 2);
+/// let data = OwnData { train: graphs.clone(), validation: graphs };
+/// let outcome = train_on(&config, &data, None, &TrainOptions::default(), &mut Silent)?;
+/// assert_eq!(outcome.steps, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn train_on(
+    config: &RunConfig,
+    data: &OwnData,
+    directory: Option<&Path>,
+    options: &TrainOptions,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, TrainError> {
+    let begin = |run: &ResolvedRun| Supervised::new(run, Some(data), &options.device);
+    Ok(Session::begin(config.resolve_for(data)?, begin, directory, options, observer)?.run(observer)?.0)
+}
+
 /// As [`train`], for a configuration that was resolved.
 pub(crate) fn train_resolved(
     run: ResolvedRun,
@@ -56,7 +91,7 @@ pub(crate) fn train_resolved(
         let begin = |run: &ResolvedRun| Playing::new(run, device);
         return Ok(Session::begin(run, begin, directory, options, observer)?.run(observer)?.0);
     }
-    let begin = |run: &ResolvedRun| Supervised::new(run, device);
+    let begin = |run: &ResolvedRun| Supervised::new(run, None, device);
     Ok(Session::begin(run, begin, directory, options, observer)?.run(observer)?.0)
 }
 

@@ -28,12 +28,12 @@ fn a_short_training_finds_a_rule_for_larger_graphs() {
     /// The rule is exact or wrong by tenths; in between lies only rounding.
     const EXACT: f64 = 1e-3;
     let mut config = ten_steps();
-    config.task.set_size("4..13".parse().unwrap()).unwrap();
+    config.task.built_in_mut().unwrap().set_size("4..13".parse().unwrap()).unwrap();
     config.model.hidden_width = Some(16);
     let method = config.supervised_mut().unwrap();
     (method.epochs, method.batch_size, method.data.train, method.data.validation) = (1, 16, 6_400, 50);
     let outcome = train(&config, None, &TrainOptions::default(), &mut Silent).unwrap();
-    let mut large = config.task.clone();
+    let mut large = config.task.built_in().unwrap().clone();
     large.set_size("48".parse().unwrap()).unwrap();
     let predictor = ModelPredictor::new(&outcome.model, &Device::flex());
     let options = EvalOptions { success: true, ..EvalOptions::default() };

@@ -11,7 +11,7 @@ use burn::tensor::Device;
 use itergnn_nn::{GnnModel, store};
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::classification::{cross_validate, evaluate_run, is_classification_run};
-use itergnn_train::{MethodConfig, RunConfig, RunDirectory, Silent, Start, Status, TrainOptions, train};
+use itergnn_train::{MethodConfig, RunConfig, RunDirectory, RunTask, Silent, Start, Status, TrainOptions, train};
 use support::{bits, method};
 
 fn old(name: &str) -> PathBuf {
@@ -45,7 +45,7 @@ fn configurations_of_all_three_kinds_are_read_and_their_models_found() {
     for (name, task) in [("samples", Task::ShortestPath), ("game", Task::Pacman), ("folds", Task::GraphClassification)]
     {
         let config = RunDirectory::config_of(&old(name)).unwrap();
-        assert_eq!(config.task.task(), task);
+        assert_eq!(config.task.name(), task.name());
         assert_eq!(RunConfig::from_toml(&config.to_toml().unwrap()).unwrap(), config);
         if name != "folds" {
             let (_, card) = store::load(RunDirectory::best_model_in(&old(name)), &Device::flex()).unwrap();
@@ -106,7 +106,7 @@ fn old_folds_are_kept_and_missing_ones_trained() {
     let folder = tempfile::tempdir().unwrap();
     copied(&old("folds"), folder.path());
     let mut config = RunDirectory::config_of(folder.path()).unwrap();
-    let TaskSpec::GraphClassification(spec) = &mut config.task else { panic!("{config:?}") };
+    let RunTask::BuiltIn(TaskSpec::GraphClassification(spec)) = &mut config.task else { panic!("{config:?}") };
     spec.data = old("sets");
     let (curves, result) = cross_validate(&config, folder.path(), &resume(), 2, |_| Silent).unwrap();
     assert!(curves.iter().all(|curve| curve.accuracy.len() == 2));

@@ -24,7 +24,7 @@ const EXPERIMENTS: [&str; 7] = [
 
 fn judged(config: &RunConfig, size: Option<&str>, count: u64) -> EvalReport {
     let outcome = train(config, None, &TrainOptions::default(), &mut Silent).unwrap();
-    let mut task = config.task.clone();
+    let mut task = config.task.built_in().unwrap().clone();
     if let Some(size) = size {
         task.set_size(size.parse().unwrap()).unwrap();
     }
@@ -42,7 +42,7 @@ fn every_experiment_runs_and_is_right_beyond_its_sizes() {
         assert!(matches!(config.resolve().unwrap().model, GnnConfig::Waves(_)));
         let method = config.supervised_mut().unwrap();
         (method.epochs, method.data.train, method.data.validation) = (1, 640, 20);
-        match config.task.clone() {
+        match config.task.built_in().unwrap().clone() {
             TaskSpec::ComponentCount(_) => {
                 let report = judged(&config, Some("150"), 20);
                 assert_eq!((report.accuracy, report.capped), (Some(1.0), 0), "{text}");

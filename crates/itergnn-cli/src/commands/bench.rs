@@ -154,7 +154,8 @@ fn training_step(
     let learner = Learner::new(&network, LossKind::Mse, &config.optimiser, 0, &Device::flex())?;
     let mut learner = learner.with_engine(engine);
     prepare(&mut learner)?;
-    let samples = SampleSource::new(&config.task, Split::Train.seed(0), BATCH)?;
+    let task = config.task.built_in().ok_or_else(|| TrainError::Worker("no task".to_owned()))?;
+    let samples = SampleSource::new(task, Split::Train.seed(0), BATCH)?;
     let indices: Vec<u32> = (0..BATCH as u32).collect();
     let mut milliseconds = Vec::with_capacity(repetitions);
     for step in 0..repetitions + 3 {

@@ -80,7 +80,8 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
         Output::check(out)?;
     }
     let started = Instant::now();
-    let mut config = RunConfig::new(TaskSpec::paper(Task::ShortestPath), ModelConfig::preset(TRAINED));
+    let task = TaskSpec::paper(Task::ShortestPath);
+    let mut config = RunConfig::new(task.clone(), ModelConfig::preset(TRAINED));
     config.seed = arguments.seed;
     let method = config.supervised_mut().map_err(failure)?;
     method.epochs = arguments.epochs.unwrap_or(EPOCHS);
@@ -98,7 +99,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
         let (model, _) = store::load_bytes(bytes, &device).map_err(Failure::failed)?;
         contenders.push(Contender { name, about: (*about).to_owned(), model });
     }
-    let judged = judge(arguments, &contenders, &device, &config.task)?;
+    let judged = judge(arguments, &contenders, &device, &task)?;
     let picture = arguments.picture.display().to_string();
     // The numbers first: they must not be lost if a file cannot be written.
     if arguments.json {

@@ -18,7 +18,7 @@ const UNREACHABLE: &str = "unreachable";
 
 /// The task as the model was trained on it, if its card says so.
 pub(crate) fn trained_on(card: &ModelCard) -> Option<TaskSpec> {
-    Some(RunConfig::of_card(card)?.task)
+    RunConfig::of_card(card)?.task.built_in().cloned()
 }
 
 /// Warns, before a model answers, of what is in a graph and was never in its training: weights, one-way edges, more attributes of edges.

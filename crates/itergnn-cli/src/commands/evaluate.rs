@@ -10,7 +10,7 @@ use itergnn::{
 };
 
 use crate::{
-    commands::{classification, domain, model, pacman, task, train::failure},
+    commands::{classification, domain, model, own, pacman, task, train::failure},
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
     given::Given,
@@ -60,6 +60,9 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
     if card.task == Task::GraphClassification.name() {
         given.only("a graph-classification model", &classified)?;
         return classification::evaluate_model(arguments, &model, &card);
+    }
+    if let Some(task) = own::task_of(&card) {
+        return own::evaluate(arguments, given, &model, &task, &device);
     }
     let mut spec = domain::trained_on(&card)
         .or_else(|| card.task.parse::<Task>().ok().or(arguments.task).map(TaskSpec::paper))

@@ -10,6 +10,7 @@ pub(crate) mod exact;
 pub(crate) mod import;
 pub(crate) mod manual;
 mod model;
+mod own;
 mod pacman;
 pub(crate) mod play;
 pub(crate) mod predict;

@@ -1,5 +1,7 @@
 //! `itergnn predict`: what a model says about a graph in a file.
 
+use std::path::Path;
+
 use itergnn::{
     graph::{
         Graph,
@@ -11,7 +13,7 @@ use itergnn::{
 use serde::Serialize;
 
 use crate::{
-    commands::{domain, model},
+    commands::{domain, model, own},
     failure::Failure,
     options::PredictArguments,
     output::{self, print, print_json, warn},
@@ -49,6 +51,9 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let device = arguments.compute.start()?;
     arguments.time.start();
     let (model, card) = model::load(&arguments.model)?;
+    if let Some(data) = &arguments.data {
+        return own::predict(arguments, data, &model, &card, &device);
+    }
     let graph = read(arguments)?;
     domain::warn_outside(&card, &graph);
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
@@ -63,7 +68,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
     let prediction = model.predict_with(&tensors, &options).map_err(|error| in_file(arguments, &error))?;
     if let Some(Some(iteration)) = prediction.overflows().first() {
         let why = format!("a value of the model is not finite at iteration {iteration}: there is no prediction");
-        return Err(Failure::failed(format!("{}: {why}", arguments.graph.display())));
+        return Err(Failure::failed(format!("{}: {why}", file(arguments).display())));
     }
     drop(working);
     let mut answer = answer(model.config().architecture_line(), &prediction);
@@ -106,7 +111,7 @@ pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
 
 /// The graph of the file; a TSPLIB instance is the complete graph of its distances.
 fn read(arguments: &PredictArguments) -> Result<Graph, Failure> {
-    let file = &arguments.graph;
+    let file = file(arguments);
     let graph = if file.extension().is_some_and(|found| found.eq_ignore_ascii_case("tsp")) {
         read_tsp(file).map_err(Failure::bad_input)?.graph()
     } else {
@@ -115,8 +120,12 @@ fn read(arguments: &PredictArguments) -> Result<Graph, Failure> {
     graph.map_err(|error| in_file(arguments, &error))
 }
 
+fn file(arguments: &PredictArguments) -> &Path {
+    arguments.graph.as_deref().unwrap_or(Path::new(""))
+}
+
 fn in_file(arguments: &PredictArguments, error: &impl std::fmt::Display) -> Failure {
-    Failure::bad_input(format!("{}: {error}", arguments.graph.display()))
+    Failure::bad_input(format!("{}: {error}", file(arguments).display()))
 }
 
 fn first(values: &[f64]) -> f64 {

@@ -12,18 +12,18 @@ use std::{
 use itergnn::{
     tasks::{Task, TaskSpec},
     train::{
-        MethodConfig, ModelConfig, Outcome, RunConfig, RunDirectory, Start, Status, TrainError, TrainOptions,
-        seed_directory, train, train_seeds,
+        MethodConfig, ModelConfig, Outcome, RunConfig, RunDirectory, RunTask, Start, Status, TrainError, TrainOptions,
+        seed_directory, train, train_on, train_seeds,
     },
 };
 use serde::Serialize;
 
 use crate::{
-    commands::{classification, task},
+    commands::{classification, own, task},
     estimate::Allowance,
     failure::Failure,
     given::Given,
-    options::TrainArguments,
+    options::{TrainArguments, ValidationSamples},
     output::{self, print, print_json},
     training_view::Views,
 };
@@ -39,6 +39,7 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
     if let MethodConfig::CrossValidation(_) = config.method {
         return classification::train(arguments, &config, &options, workers);
     }
+    let data = own::samples(&config)?;
     let views = Views::new();
     let results = match seeds {
         Some(seeds) => {
@@ -46,7 +47,14 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
                 train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, |seed| views.of_seed(seed));
             outcomes.map_err(failure)?.into_iter().map(|outcome| (outcome.seed, outcome.result)).collect()
         }
-        None => vec![(config.seed, train(&config, Some(&arguments.out), &options, &mut views.alone()))],
+        None => {
+            let (out, mut view) = (Some(&*arguments.out), views.alone());
+            let outcome = match &data {
+                Some(data) => train_on(&config, data, out, &options, &mut view),
+                None => train(&config, out, &options, &mut view),
+            };
+            vec![(config.seed, outcome)]
+        }
     };
     // The only run that could not begin has nothing to report but why.
     if let [(_, Err(_))] = &results[..] {
@@ -101,7 +109,9 @@ pub(crate) fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 /// The run's configuration: a file's, or that of a run to resume, or the paper's, changed by what the user gave. What
 /// does not apply to it is refused.
 fn configuration(arguments: &TrainArguments, given: &Given) -> Result<RunConfig, Failure> {
+    let own = arguments.samples_of.data.as_deref().filter(|_| arguments.task.is_none());
     let mut config = match (&arguments.config, arguments.task) {
+        (None, None) if own.is_some() => own::configuration(arguments, own.unwrap_or(Path::new("")))?,
         (Some(path), None) => read_config(path)?,
         (Some(_), Some(_)) => return Err(Failure::bad_input("give a TASK or --config, not both")),
         (None, Some(task)) => RunConfig::new(TaskSpec::paper(task), ModelConfig::preset(default_model(task))),
@@ -111,7 +121,9 @@ fn configuration(arguments: &TrainArguments, given: &Given) -> Result<RunConfig,
         (None, None) => return Err(Failure::bad_input("give a TASK, or --config FILE; see `itergnn train --help`")),
     };
     refuse_other_flags(given, &config)?;
-    task::apply(&mut config.task, &arguments.samples_of).map_err(Failure::bad_input)?;
+    if let RunTask::BuiltIn(spec) = &mut config.task {
+        task::apply(spec, &arguments.samples_of).map_err(Failure::bad_input)?;
+    }
     change_model(&mut config.model, arguments);
     let optimiser = &mut config.optimiser;
     optimiser.learning_rate = arguments.learning_rate.unwrap_or(optimiser.learning_rate);
@@ -122,7 +134,14 @@ fn configuration(arguments: &TrainArguments, given: &Given) -> Result<RunConfig,
             method.epochs = arguments.epochs.unwrap_or(method.epochs);
             method.batch_size = arguments.batch_size.unwrap_or(method.batch_size);
             method.data.train = arguments.samples.unwrap_or(method.data.train);
-            method.data.validation = arguments.validation.unwrap_or(method.data.validation);
+            method.loss = arguments.loss.or(method.loss);
+            match (&config.task, arguments.validation) {
+                (RunTask::Own(_), _) | (_, None) => {}
+                (_, Some(ValidationSamples::Count(count))) => method.data.validation = count,
+                (_, Some(ValidationSamples::Share(share))) => {
+                    return Err(Failure::bad_input(format!("--validation {share}: expected a number of samples")));
+                }
+            }
         }
         MethodConfig::CrossValidation(method) => {
             method.epochs = arguments.epochs.unwrap_or(method.epochs);
@@ -160,6 +179,8 @@ fn change_model(model: &mut ModelConfig, arguments: &TrainArguments) {
     model.prior = arguments.prior.or(model.prior);
     model.controller = arguments.controller.map(Into::into).or(model.controller.take());
     model.hidden_width = arguments.hidden.or(model.hidden_width);
+    model.readout = arguments.readout.or(model.readout);
+    model.blocks = arguments.blocks.or(model.blocks);
 }
 
 /// Flags that mean something however a task is learned.
@@ -167,11 +188,16 @@ const ALWAYS: [&str; 11] =
     ["model", "out", "config", "hidden", "batch-size", "learning-rate", "seed", "resume", "set", "device", "threads"];
 
 /// Flags of models that are made of layers; which of them a model takes, it says itself.
-const LAYERS: [&str; 4] = ["layer", "aggregation", "controller", "prior"];
+const LAYERS: [&str; 6] = ["layer", "aggregation", "controller", "prior", "readout", "blocks"];
 
 /// Refuses the flags that mean nothing for the task and the way it is learned.
 fn refuse_other_flags(given: &Given, config: &RunConfig) -> Result<(), Failure> {
-    let task = config.task.task();
+    let RunTask::BuiltIn(spec) = &config.task else {
+        let own = ["epochs", "data", "level", "classes", "loss", "engine", "validation", "validation-data"];
+        let meant = [&ALWAYS[..], &LAYERS, &own, &["validation-from-size"]].concat();
+        return given.only("own graphs", &meant);
+    };
+    let task = spec.task();
     let of_task: &[&str] = match task {
         Task::ShortestPath => &["generator", "size", "weighted", "weights"],
         Task::ComponentCount => &["generator", "size"],
@@ -182,7 +208,7 @@ fn refuse_other_flags(given: &Given, config: &RunConfig) -> Result<(), Failure> 
     };
     let (how, of_method) = match &config.method {
         MethodConfig::Supervised(_) => {
-            ("from samples", [&LAYERS[..], &["epochs", "samples", "validation", "seeds", "engine"]].concat())
+            ("from samples", [&LAYERS[..], &["epochs", "samples", "validation", "seeds", "engine", "loss"]].concat())
         }
         MethodConfig::CrossValidation(_) => ("in folds", vec!["epochs", "folds", "fold"]),
         MethodConfig::DoubleDqn(_) => ("by playing", [&LAYERS[..], &["steps", "layers", "kernel", "seeds"]].concat()),

@@ -10,7 +10,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use data::{ExactArguments, PropertiesArguments, SampleArguments, TaskChoice};
 pub(crate) use measuring::{BenchArguments, ReproduceArguments};
 pub(crate) use models::{EvalArguments, ImportArguments, PlayArguments, PredictArguments, SolveArguments};
-pub(crate) use training::{DemoArguments, TrainArguments};
+pub(crate) use training::{DemoArguments, TrainArguments, ValidationSamples};
 
 /// Graph neural networks that learn on small graphs and work on graphs of any size.
 #[derive(Debug, Parser)]

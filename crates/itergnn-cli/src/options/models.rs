@@ -77,8 +77,11 @@ pub(crate) struct PredictArguments {
     /// A run directory or a .safetensors file.
     pub(crate) model: PathBuf,
     /// A JSON object with node_attributes, edges and edge_attributes, as `itergnn sample` writes it (of several lines the first), or a TSPLIB .tsp file.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) graph: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "data")]
+    pub(crate) graph: Option<PathBuf>,
+    /// A file of such objects, one per line, or - for standard input: a line of JSON is printed for each.
+    #[arg(long, value_name = "FILE.jsonl", conflicts_with_all = ["graph", "trace", "json"])]
+    pub(crate) data: Option<PathBuf>,
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,

@@ -7,9 +7,9 @@ use clap::{
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use itergnn::{
-    nn::{Engine, LayerKind, Prior, controllers::ControllerConfig, layers::Aggregation},
+    nn::{Engine, LayerKind, Level, Prior, ReadoutKind, controllers::ControllerConfig, layers::Aggregation},
     tasks::Task,
-    train::classification::FoldChoice,
+    train::{LossKind, classification::FoldChoice},
 };
 use strum::VariantNames;
 
@@ -48,6 +48,7 @@ Examples:
   itergnn train --config experiments/shortest-path/config.toml --out runs/a
   itergnn train --out runs/a --resume
   itergnn train shortest-path --generator er --weighted --set model.max_plus.training_cap=8 --set optimiser.clip_norm=1 --out runs/b
+  itergnn train --data train.jsonl --level node --classes 3 --model iter-homo-path --out runs/mine
   itergnn train graph-classification --data DIR --dataset MUTAG --model gin --out runs/mutag
 
 With --seeds, --threads is the number of runs at a time. Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
@@ -88,9 +89,30 @@ pub(crate) struct TrainArguments {
     /// Training samples.
     #[arg(long)]
     pub(crate) samples: Option<u64>,
-    /// Validation samples.
-    #[arg(long)]
-    pub(crate) validation: Option<u64>,
+    /// Validation samples; with --data the share of the samples that the best epoch is chosen on, such as 0.1.
+    #[arg(long, value_name = "N|SHARE")]
+    pub(crate) validation: Option<ValidationSamples>,
+    /// Own graphs: choose the best epoch on the samples of this file.
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) validation_data: Option<PathBuf>,
+    /// Own graphs: choose the best epoch on the graphs with at least this many nodes, and learn from the smaller ones.
+    #[arg(long, value_name = "NODES")]
+    pub(crate) validation_from_size: Option<usize>,
+    /// Own graphs: what the targets belong to.
+    #[arg(long, value_name = "LEVEL", value_parser = one_of::<Level>())]
+    pub(crate) level: Option<Level>,
+    /// Own graphs: targets are this many classes, counted from 0.
+    #[arg(long, value_name = "N")]
+    pub(crate) classes: Option<usize>,
+    /// What is minimised: mse, relative or cross-entropy; the task's own unless given.
+    #[arg(long, value_name = "LOSS")]
+    pub(crate) loss: Option<LossKind>,
+    /// How node states become a graph's: max, min, mean, sum, attention, head-tail or first.
+    #[arg(long, value_parser = one_of::<ReadoutKind>())]
+    pub(crate) readout: Option<ReadoutKind>,
+    /// Number of controller blocks.
+    #[arg(long, value_name = "N")]
+    pub(crate) blocks: Option<usize>,
     /// Moves to make, for pacman, which is learned by playing.
     #[arg(long)]
     pub(crate) steps: Option<u64>,
@@ -149,6 +171,27 @@ impl From<FoldSource> for FoldChoice {
             FoldSource::Stratified => Self::Stratified,
             FoldSource::Published => Self::Published,
         }
+    }
+}
+
+/// How many samples the best epoch is chosen on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum ValidationSamples {
+    /// So many.
+    Count(u64),
+    /// A share of those that are given.
+    Share(f64),
+}
+
+impl FromStr for ValidationSamples {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(count) = text.parse() {
+            return Ok(Self::Count(count));
+        }
+        let share = text.parse().ok().filter(|share| *share > 0.0 && *share < 1.0);
+        share.map(Self::Share).ok_or_else(|| "neither a number of samples nor a share between 0 and 1".to_owned())
     }
 }
 

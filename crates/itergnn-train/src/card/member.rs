@@ -174,11 +174,12 @@ impl Method for Member {
     }
 
     fn prepare(&mut self) -> Result<(), TrainError> {
-        let (train, _) = splits(&self.config.task, &self.config.selection)?;
+        let task = self.config.task.built_in().ok_or_else(|| TrainError::config("task", "own graphs are not drawn"))?;
+        let (train, _) = splits(task, &self.config.selection)?;
         let seed = Split::Train.seed(self.settings.data.seed.unwrap_or(self.config.seed));
         let training = upload(&SampleSource::new(&train, seed, self.settings.data.train)?, self.model.config())?;
         let validator = Validator::new(&self.config, &Device::flex())?;
-        let validation = upload(validator.source(), self.model.config())?;
+        let validation = upload(validator.source()?, self.model.config())?;
         let model = ModelSpec {
             network: self.network.clone(),
             recipe: recipe(self.graph()?, loss_of(&self.config), &self.config.optimiser),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ClassificationData;
 use crate::TrainError;
-use crate::config::{MethodConfig, ModelConfig, RunConfig, at_least_one};
+use crate::config::{MethodConfig, ModelConfig, RunConfig, RunTask, at_least_one};
 
 /// Where the folds come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -176,14 +176,14 @@ impl RunConfig {
     /// [`TrainError::Config`] for another task.
     pub(super) fn set(&self) -> Result<&GraphClassificationSpec, TrainError> {
         match &self.task {
-            TaskSpec::GraphClassification(spec) => Ok(spec),
-            other => Err(TrainError::config("task", format!("{} has no folds", other.task()))),
+            RunTask::BuiltIn(TaskSpec::GraphClassification(spec)) => Ok(spec),
+            other => Err(TrainError::config("task", format!("{} has no folds", other.name()))),
         }
     }
 
     /// The configuration with the sets in another folder, if one is given.
     pub(super) fn with_data(mut self, folder: Option<&std::path::Path>) -> Self {
-        if let (TaskSpec::GraphClassification(spec), Some(folder)) = (&mut self.task, folder) {
+        if let (RunTask::BuiltIn(TaskSpec::GraphClassification(spec)), Some(folder)) = (&mut self.task, folder) {
             folder.clone_into(&mut spec.data);
         }
         self

@@ -8,7 +8,7 @@ use itergnn_graph::solvers::diameter::{HopDiameter, hop_diameter};
 use itergnn_nn::GnnModel;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::store::{self, ModelCard};
-use itergnn_tasks::{Sample, Summary};
+use itergnn_tasks::{Sample, Summary, TaskSpec};
 
 use super::{ClassificationData, fold_directory};
 use crate::TrainError;
@@ -87,5 +87,6 @@ fn report(config: &RunConfig, data: &ClassificationData, records: Vec<SampleReco
     let seed = config.cross_validation().map_or(0, |settings| settings.fold_seed);
     let measure = |record: &SampleRecord| hop_diameter(&data.samples()[record.index as usize].graph, DIAMETER_BUDGET);
     let diameters: Vec<HopDiameter> = records.iter().map(measure).collect();
-    EvalReport::new(&config.task, None, seed, records, &diameters, start.elapsed().as_secs_f64())
+    let spec = TaskSpec::GraphClassification(config.set().cloned().unwrap_or_default());
+    EvalReport::new(&spec, None, seed, records, &diameters, start.elapsed().as_secs_f64())
 }

@@ -1,9 +1,9 @@
 //! The ways to learn.
 
-use itergnn_tasks::{Task, TaskSpec};
+use itergnn_tasks::Task;
 use serde::{Deserialize, Serialize};
 
-use super::{CrossValidationConfig, DqnConfig, OptimiserConfig, Schedule, SupervisedConfig};
+use super::{CrossValidationConfig, DqnConfig, OptimiserConfig, RunTask, Schedule, SupervisedConfig};
 use crate::TrainError;
 
 /// How a run learns, with the settings of that method.
@@ -23,6 +23,13 @@ const PYTORCH_EPSILON: f64 = 1e-8;
 
 /// Steps after which the GIN paper halves the rate: 50 epochs of 50.
 const HALVING_STEPS: u64 = 2_500;
+
+impl Default for MethodConfig {
+    /// From samples.
+    fn default() -> Self {
+        Self::Supervised(SupervisedConfig::default())
+    }
+}
 
 impl MethodConfig {
     /// How the paper learns a task.
@@ -59,7 +66,7 @@ impl MethodConfig {
         }
     }
 
-    pub(super) fn validate(&self, task: &TaskSpec) -> Result<(), TrainError> {
+    pub(super) fn validate(&self, task: &RunTask) -> Result<(), TrainError> {
         match self {
             Self::Supervised(method) => method.validate(),
             Self::CrossValidation(method) => method.validate(),
@@ -67,11 +74,11 @@ impl MethodConfig {
         }
     }
 
-    pub(super) fn not_supervised(&self, task: Task) -> TrainError {
+    pub(super) fn not_supervised(&self, task: &RunTask) -> TrainError {
         let why = match self {
             Self::DoubleDqn(_) => "is learned by playing, not from labelled samples",
             _ => "is learned in cross-validation, not from one split",
         };
-        TrainError::NotSupervised { task, why }
+        TrainError::NotSupervised { task: task.name().to_owned(), why }
     }
 }

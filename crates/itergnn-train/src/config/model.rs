@@ -2,7 +2,7 @@
 
 use itergnn_nn::controllers::ControllerConfig;
 use itergnn_nn::layers::Aggregation;
-use itergnn_nn::{GnnConfig, GraphModelConfig, LayerKind, Prior, ReadoutKind, preset};
+use itergnn_nn::{GnnConfig, GraphModelConfig, LayerKind, Level, Prior, ReadoutKind, preset};
 use itergnn_tasks::Task;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
@@ -93,14 +93,22 @@ impl ModelConfig {
         let mut widths = shape.widths();
         if let Some(readout) = self.readout {
             widths = widths.with_readout(readout);
-            if shape.node_level && readout == ReadoutKind::HeadTail {
+            if matches!(shape.level, Level::Edge | Level::Pointer) {
+                return Err(TrainError::config(
+                    "model.readout",
+                    format!("there is none at the level of the {}", shape.level),
+                ));
+            }
+            if shape.level == Level::Node && readout == ReadoutKind::HeadTail {
                 // Both ends side by side are one row.
                 widths.output_width *= 2;
             }
         }
         let mut config = preset(&self.name, &widths)?;
-        let mismatch =
-            |why: &str| TrainError::ModelMismatch { task: shape.task, why: format!("`{}` {why}", self.name) };
+        let mismatch = |why: &str| TrainError::ModelMismatch {
+            task: shape.name().to_owned(),
+            why: format!("`{}` {why}", self.name),
+        };
         if !self.max_plus.is_empty() && !matches!(config, GnnConfig::MaxPlus(_)) {
             return Err(TrainError::config("model.max_plus", format!("`{}` does not take it", self.name)));
         }
@@ -120,7 +128,7 @@ impl ModelConfig {
             }
             GnnConfig::Grid(_) => return Err(mismatch("takes images, and the samples are graphs")),
             GnnConfig::OneTree(_) if shape.edge_width != 1 => return Err(mismatch("needs the length of every edge")),
-            GnnConfig::OneTree(_) | GnnConfig::MaxPlus(_) if shape.node_level || shape.classes.is_some() => {
+            GnnConfig::OneTree(_) | GnnConfig::MaxPlus(_) if shape.level != Level::Graph || shape.classes.is_some() => {
                 return Err(mismatch("predicts numbers of graphs"));
             }
             GnnConfig::MaxPlus(paths) => self.max_plus.apply(paths, shape),
@@ -131,7 +139,7 @@ impl ModelConfig {
     }
 
     fn change(&self, model: &mut GraphModelConfig, shape: &TaskShape) {
-        let counting = shape.task == Task::ComponentCount;
+        let counting = shape.task == Some(Task::ComponentCount);
         let Some(block) = model.blocks.first() else { return };
         let kind = self.layer.unwrap_or(block.layer.kind);
         let aggregation = self.aggregation.unwrap_or(block.layer.aggregation);
@@ -143,7 +151,7 @@ impl ModelConfig {
             .with_controller(&if counting { controller.node_wise() } else { controller })
             .with_prior(self.prior.unwrap_or(prior))
             .with_blocks(self.blocks.unwrap_or(if counting { 2 } else { 1 }))
-            .with_unit(if shape.task == Task::Tsp { TOUR_UNIT } else { model.unit });
+            .with_unit(if shape.task == Some(Task::Tsp) { TOUR_UNIT } else { model.unit });
         if self.layer.is_some() || self.aggregation.is_some() {
             changed = changed.with_layer(kind, aggregation);
         }

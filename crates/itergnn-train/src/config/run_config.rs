@@ -5,14 +5,15 @@ use std::path::Path;
 use itergnn_nn::GnnConfig;
 use itergnn_nn::fused::Engine;
 use itergnn_nn::store::ModelCard;
-use itergnn_tasks::{Task, TaskSpec};
+use itergnn_tasks::TaskSpec;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::{
-    CheckpointConfig, CrossValidationConfig, DqnConfig, MethodConfig, ModelConfig, OptimiserConfig, SelectionConfig,
-    SupervisedConfig, limits::check_training_steps, short_form,
+    CheckpointConfig, CrossValidationConfig, DqnConfig, MethodConfig, ModelConfig, OptimiserConfig, RunTask,
+    SelectionConfig, SupervisedConfig, TaskShape, limits::check_training_steps, short_form,
 };
 use crate::TrainError;
+use crate::data::OwnData;
 
 /// A run: the same configuration gives the same weights, bit for bit, on any number of threads.
 ///
@@ -53,7 +54,7 @@ pub struct RunConfig {
     #[serde(default, skip_serializing_if = "is_auto")]
     pub engine: Engine,
     /// The task, at training sizes.
-    pub task: TaskSpec,
+    pub task: RunTask,
     /// The model.
     pub model: ModelConfig,
     /// How it learns.
@@ -88,8 +89,9 @@ fn is_auto(engine: &Engine) -> bool {
 
 impl RunConfig {
     /// A run with the defaults of the paper, learned as the task is learned.
-    pub fn new(task: TaskSpec, model: ModelConfig) -> Self {
-        let method = MethodConfig::of_task(task.task());
+    pub fn new(task: impl Into<RunTask>, model: ModelConfig) -> Self {
+        let task = task.into();
+        let method = task.built_in().map_or_else(Default::default, |spec| MethodConfig::of_task(spec.task()));
         Self {
             seed: 0,
             log_every: if matches!(method, MethodConfig::DoubleDqn(_)) { 2_000 } else { default_log_every() },
@@ -144,7 +146,7 @@ impl RunConfig {
     pub fn supervised(&self) -> Result<&SupervisedConfig, TrainError> {
         match &self.method {
             MethodConfig::Supervised(method) => Ok(method),
-            other => Err(other.not_supervised(self.task.task())),
+            other => Err(other.not_supervised(&self.task)),
         }
     }
 
@@ -155,7 +157,7 @@ impl RunConfig {
     pub fn supervised_mut(&mut self) -> Result<&mut SupervisedConfig, TrainError> {
         match &mut self.method {
             MethodConfig::Supervised(method) => Ok(method),
-            other => Err(other.not_supervised(self.task.task())),
+            other => Err(other.not_supervised(&self.task)),
         }
     }
 
@@ -191,26 +193,44 @@ impl RunConfig {
     pub fn resolve(&self) -> Result<ResolvedRun, TrainError> {
         self.validate()?;
         let run = match &self.method {
-            MethodConfig::Supervised(method) => method.resolve(self)?,
+            MethodConfig::Supervised(method) => match &self.task {
+                RunTask::BuiltIn(spec) => method.resolve(self, &TaskShape::of(spec)?)?,
+                RunTask::Own(_) => return Err(TrainError::config("task", "own graphs are given to `train_on`")),
+            },
             MethodConfig::DoubleDqn(method) => {
                 ResolvedRun { model: method.model_config(&self.model)?, config: self.clone() }
             }
-            other => return Err(other.not_supervised(self.task.task())),
+            other => return Err(other.not_supervised(&self.task)),
         };
         check_training_steps(&run.model)?;
         Ok(run)
     }
 
+    /// As [`RunConfig::resolve`], for own graphs: how many there are, and the shape of the first, is filled in.
+    ///
+    /// # Errors
+    /// As [`RunConfig::resolve`]; [`TrainError::Config`] for a built-in task.
+    pub fn resolve_for(&self, data: &OwnData) -> Result<ResolvedRun, TrainError> {
+        let RunTask::Own(task) = &self.task else {
+            return Err(TrainError::config("task", format!("{} has samples of its own", self.task.name())));
+        };
+        let shape = task.shape(&*data.train)?;
+        let mut run = self.clone();
+        let method = run.supervised_mut()?;
+        (method.data.train, method.data.validation) = (data.train.len(), data.validation.len());
+        run.validate()?;
+        task.check(&shape, &*data.train)?;
+        task.check(&shape, &*data.validation)?;
+        let resolved = run.supervised()?.resolve(&run, &shape)?;
+        check_training_steps(&resolved.model)?;
+        Ok(resolved)
+    }
+
     /// Refuses what makes no sense whatever task and model are.
     pub(crate) fn validate(&self) -> Result<(), TrainError> {
-        let task = self.task.task();
-        let fits = match &self.method {
-            MethodConfig::Supervised(_) => !matches!(task, Task::Pacman | Task::GraphClassification),
-            MethodConfig::CrossValidation(_) => task == Task::GraphClassification,
-            MethodConfig::DoubleDqn(_) => task == Task::Pacman,
-        };
-        if !fits {
-            let own = MethodConfig::of_task(task).name();
+        let task = self.task.name();
+        let own = self.task.built_in().map_or_else(Default::default, |spec| MethodConfig::of_task(spec.task())).name();
+        if own != self.method.name() {
             return Err(TrainError::config(
                 "method",
                 format!("{task} is learned by {own}, not {}", self.method.name()),
@@ -247,7 +267,7 @@ impl RunConfig {
             MethodConfig::CrossValidation(method) => method.epochs = 0,
             MethodConfig::DoubleDqn(method) => method.steps = 0,
         }
-        if let TaskSpec::GraphClassification(spec) = &mut config.task {
+        if let RunTask::BuiltIn(TaskSpec::GraphClassification(spec)) = &mut config.task {
             spec.data.clear();
         }
         config.to_toml()

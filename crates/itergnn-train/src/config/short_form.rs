@@ -88,7 +88,6 @@ fn object(value: Value) -> Map<String, Value> {
 mod tests {
     use crate::config::{MethodConfig, RunConfig, Schedule};
     use itergnn_nn::ReadoutKind;
-    use itergnn_tasks::TaskSpec;
 
     #[test]
     fn the_old_file_of_a_cross_validation_is_read() {
@@ -112,7 +111,8 @@ mod tests {
         let method = config.dqn().unwrap();
         assert_eq!((method.steps, method.compass, method.agent.replay), (1_000, true, 70));
         assert_eq!((config.log_every, config.optimiser.learning_rate), (2_000, 2e-4));
-        assert!(matches!(config.task, TaskSpec::Pacman(game) if game.dots == 3 && game.walls == 8));
+        let game = config.game().unwrap();
+        assert_eq!((game.dots, game.walls), (3, 8));
     }
 
     #[test]

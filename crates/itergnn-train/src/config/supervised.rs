@@ -1,6 +1,6 @@
 //! Settings of supervised learning.
 
-use itergnn_nn::Recipe;
+use itergnn_nn::{Level, Recipe};
 use itergnn_tasks::{SizeRange, Split, TaskSpec};
 use serde::{Deserialize, Serialize};
 
@@ -114,28 +114,47 @@ impl SupervisedConfig {
     /// The run with loss, measure and recipe filled in. An optimiser with nothing but defaults becomes
     /// [`OptimiserConfig::max_plus`] for max-plus and wave models and [`OptimiserConfig::one_tree`] for one-tree models,
     /// which minimise the relative error unless told otherwise.
-    pub(super) fn resolve(&self, run: &RunConfig) -> Result<ResolvedRun, TrainError> {
-        let shape = TaskShape::of(&run.task)?;
+    pub(super) fn resolve(&self, run: &RunConfig, shape: &TaskShape) -> Result<ResolvedRun, TrainError> {
         run.selection.validate()?;
-        splits(&run.task, &run.selection)?;
-        let model = run.model.for_task(&shape)?;
+        match run.task.built_in() {
+            Some(task) => drop(splits(task, &run.selection)?),
+            None if run.selection.held_out_from.is_some() => {
+                return Err(TrainError::config(
+                    "selection.held_out_from",
+                    "own graphs are held out by task.validation",
+                ));
+            }
+            None => {}
+        }
+        let model = run.model.for_task(shape)?;
         let recipe = model.settings().recipe();
         if self.finishing != Finishing::After && recipe == Recipe::Paper {
             let why = format!("`{}` is not finished at the end of its training", run.model.name);
             return Err(TrainError::config("finishing", why));
         }
-        let own_loss = if recipe == Recipe::Relative { LossKind::Relative } else { LossKind::of_task(shape.task) };
+        let has_classes = shape.classes.is_some() || shape.level == Level::Pointer;
+        let own_loss = match recipe {
+            _ if has_classes => LossKind::CrossEntropy,
+            Recipe::Relative => LossKind::Relative,
+            _ => LossKind::Mse,
+        };
         let loss = self.loss.unwrap_or(own_loss);
-        let own_measure = Measure::of_task(shape.task);
+        let own_measure = match shape.task {
+            Some(task) => Measure::of_task(task),
+            None if has_classes => Measure::Accuracy,
+            None if loss == LossKind::Relative => Measure::RelativeLoss,
+            None => Measure::Mse,
+        };
         let measure = run.selection.measure.unwrap_or(own_measure);
-        if (loss == LossKind::CrossEntropy) != shape.classes.is_some() {
-            let kind = if shape.classes.is_some() { "classes" } else { "numbers" };
-            let why = format!("{loss} does not fit {}, whose targets are {kind}", shape.task);
+        if (loss == LossKind::CrossEntropy) != has_classes {
+            let kind = if has_classes { "classes" } else { "numbers" };
+            let why = format!("{loss} does not fit {}, whose targets are {kind}", shape.name());
             return Err(TrainError::config("loss", why));
         }
-        let judged_by_class = shape.classes.is_some() && measure != Measure::Accuracy;
-        if judged_by_class || (measure == Measure::Accuracy && own_measure != Measure::Accuracy) {
-            let why = format!("{measure} is not measured for {}; use {own_measure}", shape.task);
+        if (measure == Measure::Accuracy) != (own_measure == Measure::Accuracy)
+            && (has_classes || measure == Measure::Accuracy)
+        {
+            let why = format!("{measure} is not measured for {}; use {own_measure}", shape.name());
             return Err(TrainError::config("selection.measure", why));
         }
         let mut config = run.clone();

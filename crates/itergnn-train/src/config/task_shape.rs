@@ -1,6 +1,6 @@
 //! What a task asks of a model.
 
-use itergnn_nn::{ReadoutKind, TaskWidths};
+use itergnn_nn::{Level, ReadoutKind, TaskWidths};
 use itergnn_tasks::{SizeRange, Split, Task, TaskSpec};
 
 use crate::TrainError;
@@ -8,16 +8,16 @@ use crate::TrainError;
 /// The widths and the kind of target of a task's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskShape {
-    /// The task.
-    pub task: Task,
+    /// The task; none for own graphs.
+    pub task: Option<Task>,
     /// Width of the node attributes.
     pub node_width: usize,
     /// Width of the edge attributes.
     pub edge_width: usize,
     /// Numbers in a row of the target.
     pub outputs: usize,
-    /// Whether rows of the target belong to nodes.
-    pub node_level: bool,
+    /// What rows of the target belong to.
+    pub level: Level,
     /// Number of classes, if the target is one.
     pub classes: Option<usize>,
     /// Whether the graphs are undirected trees, judged by one of them: then the first path that is found is the only one.
@@ -37,7 +37,7 @@ impl TaskShape {
             _ => None,
         };
         if let Some(why) = why {
-            return Err(TrainError::NotSupervised { task, why });
+            return Err(TrainError::NotSupervised { task: task.name().to_owned(), why });
         }
         let sample = smallest(spec)?.sampler()?.sample(Split::Train.seed(0), 0)?;
         let classes = match task {
@@ -47,22 +47,29 @@ impl TaskShape {
         };
         let trees = sample.graph.is_symmetric() && sample.graph.edges() + 2 == 2 * sample.graph.nodes();
         Ok(Self {
-            task,
+            task: Some(task),
             node_width: sample.graph.node_attributes().width(),
             edge_width: sample.graph.edge_attributes().width(),
             outputs: sample.outputs(),
-            node_level: !sample.target_nodes.is_empty(),
+            level: if sample.target_nodes.is_empty() { Level::Graph } else { Level::Node },
             classes,
             trees,
         })
     }
 
+    /// The name of the task; `own` for own graphs.
+    pub fn name(&self) -> &'static str {
+        self.task.map_or("own", Task::name)
+    }
+
     /// The widths of a model for these samples, with the readout the paper uses for the task.
     pub fn widths(&self) -> TaskWidths {
-        let readout = match self.task {
-            _ if self.node_level => ReadoutKind::Node,
-            Task::ComponentCount => ReadoutKind::Sum,
-            _ => ReadoutKind::Max,
+        let readout = match self.level {
+            Level::Graph if self.task == Some(Task::ComponentCount) => ReadoutKind::Sum,
+            Level::Graph => ReadoutKind::Max,
+            Level::Node => ReadoutKind::Node,
+            Level::Edge => ReadoutKind::Edge,
+            Level::Pointer => ReadoutKind::Pointer,
         };
         TaskWidths {
             node_width: self.node_width,
@@ -111,7 +118,7 @@ mod tests {
         assert_eq!(path.widths().readout, ReadoutKind::Max);
         assert_eq!(shape(Task::ComponentCount).widths().readout, ReadoutKind::Sum);
         let balls = shape(Task::NewtonBalls);
-        assert!(balls.node_level);
+        assert_eq!(balls.level, Level::Node);
         assert_eq!((balls.widths().readout, balls.widths().output_width), (ReadoutKind::Node, 2));
         assert_eq!(shape(Task::RegularGraphs).widths().output_width, 2);
     }

@@ -1,10 +1,9 @@
 //! Batches made ahead of the model.
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::JoinHandle;
 
-use super::{HostBatch, SampleSource};
+use super::HostBatch;
 use crate::TrainError;
 
 /// How many batches wait at most: enough to hide drawing, few enough not to matter in memory.
@@ -20,13 +19,18 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// The batches of `order` from batch number `start` on.
-    pub fn new(source: Arc<SampleSource>, order: Vec<u32>, batch_size: usize, start: usize) -> Self {
+    /// The batches of `order` from batch number `start` on; `make` makes one of the samples it is given.
+    pub fn new(
+        make: impl Fn(&[u32]) -> Result<HostBatch, TrainError> + Send + 'static,
+        order: Vec<u32>,
+        batch_size: usize,
+        start: usize,
+    ) -> Self {
         let (sender, receiver) = sync_channel(AHEAD);
         let make = move || {
             for indices in order.chunks(batch_size).skip(start) {
                 // An error here means that nobody waits any more, and there is nothing more to do.
-                if sender.send(source.batch(indices)).is_err() {
+                if sender.send(make(indices)).is_err() {
                     return;
                 }
             }
@@ -59,14 +63,19 @@ impl Drop for Batches {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::SampleSource;
     use itergnn_tasks::{Split, Task, TaskSpec};
+    use std::sync::Arc;
 
     #[test]
     fn batches_come_in_order_from_any_place_and_may_be_left() {
         let spec = TaskSpec::paper(Task::RegularGraphs);
         let source = Arc::new(SampleSource::new(&spec, Split::Train.seed(0), 10).unwrap());
         let order: Vec<u32> = (0..10).rev().collect();
-        let batches = |size, start| Batches::new(Arc::clone(&source), order.clone(), size, start);
+        let batches = |size, start| {
+            let source = Arc::clone(&source);
+            Batches::new(move |indices| source.batch(indices), order.clone(), size, start)
+        };
         let sizes = |start| batches(4, start).map(|batch| batch.unwrap().graphs.len()).collect::<Vec<_>>();
         assert_eq!(sizes(0), [4, 4, 2]);
         assert_eq!(sizes(2), [2]);

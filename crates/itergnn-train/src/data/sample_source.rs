@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use itergnn_nn::Level;
 use itergnn_tasks::{Sample, Sampler, Samples, TaskError, TaskSpec};
 
-use super::HostBatch;
+use super::{Dataset, Example, HostBatch};
 use crate::TrainError;
 
 /// Most memory that the samples of a split may take; beyond it they are drawn anew whenever they are needed.
@@ -78,6 +79,26 @@ impl SampleSource {
         let samples = indices.iter().map(|&index| self.sample(index)).collect::<Result<Vec<_>, _>>()?;
         let samples: Vec<&Sample> = samples.iter().map(|sample| &**sample).collect();
         HostBatch::new(&samples)
+    }
+}
+
+impl SampleSource {
+    /// What the targets belong to.
+    pub(crate) fn level(&self) -> Result<Level, TrainError> {
+        let by_graph = self.count == 0 || self.sample(0)?.target_nodes.is_empty();
+        Ok(if by_graph { Level::Graph } else { Level::Node })
+    }
+}
+
+impl Dataset for SampleSource {
+    fn len(&self) -> u64 {
+        self.count
+    }
+
+    fn sample(&self, index: u64) -> Result<Cow<'_, Example>, TrainError> {
+        let index =
+            u32::try_from(index).map_err(|_| TrainError::config("data", format!("there is no sample {index}")))?;
+        Ok(Cow::Owned(Self::sample(self, index)?.into_owned().into()))
     }
 }
 

@@ -84,19 +84,9 @@ impl Predictor for ModelPredictor {
         let tensors = GraphTensors::from_batch(&GraphBatch::new(graphs)?, &self.device);
         let prediction = self.model.predict_with(&tensors, options)?;
         let overflows = prediction.overflows();
-        let by_node = prediction.values.len() == tensors.nodes() && prediction.values.len() != graphs.len();
         let flat = |rows: &[Vec<f64>]| rows.iter().flatten().map(|&value| value as f32).collect();
-        let values = if by_node {
-            let mut rows = &prediction.values[..];
-            let take = |graph: &&Graph| {
-                let (own, rest) = rows.split_at(graph.nodes());
-                rows = rest;
-                flat(own)
-            };
-            graphs.iter().map(take).collect()
-        } else {
-            prediction.values.chunks(1).map(flat).collect()
-        };
+        let ends = prediction.row_offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
+        let values = ends.map(|rows| flat(&prediction.values[rows])).collect();
         Ok(Predicted { values, iterations: prediction.iterations, capped: prediction.capped, overflows })
     }
 

@@ -7,7 +7,9 @@ use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use itergnn_nn::aligned::Refit;
 use itergnn_nn::controllers::RunOptions;
-use itergnn_nn::{Engine, GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor, named_tensors, replace_tensors};
+use itergnn_nn::{
+    Engine, GnnConfig, GnnModel, GraphTensors, InitRng, Level, NamedTensor, named_tensors, pointer, replace_tensors,
+};
 
 use super::memory::keep_freed_memory;
 use super::{Moments, Optimiser, batch_loss};
@@ -128,7 +130,10 @@ impl Learner {
         // Squares of labels in units of a thousand would drown the prices that controllers add.
         let unit = self.model.config().settings().unit();
         let measured = if self.loss == LossKind::Mse { unit * unit } else { 1.0 };
-        let loss = batch_loss(self.loss, output.values, batch) / measured;
+        let loss = match batch.level {
+            Level::Pointer => pointer::cross_entropy(output.values, graph.structure(), &batch.pointers),
+            _ => batch_loss(self.loss, output.values, batch) / measured,
+        };
         let auxiliary = output.auxiliary_loss.as_ref().map_or(0.0, |loss| loss.clone().into_scalar::<f64>());
         let total = output.auxiliary_loss.into_iter().fold(loss.clone(), |total, loss| total + loss);
         let gradients = GradientsParams::from_grads(total.backward(), &self.model);

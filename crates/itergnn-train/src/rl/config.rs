@@ -1,7 +1,7 @@
 //! Settings of double DQN.
 
 use itergnn_nn::controllers::ControllerConfig;
-use itergnn_nn::{GnnConfig, TaskWidths, preset};
+use itergnn_nn::{GnnConfig, Level, TaskWidths, preset};
 use itergnn_tasks::pacman::{
     Action, COMPASS_EDGE_ATTRIBUTES, COMPASS_NODE_ATTRIBUTES, IMAGE_CHANNELS, NODE_ATTRIBUTES, PacmanConfig,
 };
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::AgentConfig;
 use crate::TrainError;
-use crate::config::{ModelConfig, RunConfig, TaskShape, at_least_one};
+use crate::config::{ModelConfig, RunConfig, RunTask, TaskShape, at_least_one};
 
 /// Learning by playing, with the paper's numbers.
 ///
@@ -82,7 +82,7 @@ const TRAINING_CAP: usize = 8;
 const STACK_LAYERS: usize = 3;
 
 impl DqnConfig {
-    pub(crate) fn validate(&self, task: &TaskSpec) -> Result<(), TrainError> {
+    pub(crate) fn validate(&self, task: &RunTask) -> Result<(), TrainError> {
         at_least_one("steps", self.steps)?;
         at_least_one("environments", self.environments as u64)?;
         at_least_one("validation.every_steps", self.validation.every_steps)?;
@@ -90,7 +90,7 @@ impl DqnConfig {
         if self.environments > 4_096 {
             return Err(TrainError::config("environments", format!("{} is more than 4096", self.environments)));
         }
-        if let TaskSpec::Pacman(game) = task {
+        if let RunTask::BuiltIn(TaskSpec::Pacman(game)) = task {
             game.check()?;
             if game.dots == 0 {
                 return Err(TrainError::config("task.dots", "without dots there is nothing to learn"));
@@ -125,18 +125,18 @@ impl DqnConfig {
         let (node_width, edge_width) =
             if self.compass { (COMPASS_NODE_ATTRIBUTES, COMPASS_EDGE_ATTRIBUTES) } else { (NODE_ATTRIBUTES, 1) };
         let shape = TaskShape {
-            task: Task::Pacman,
+            task: Some(Task::Pacman),
             node_width,
             edge_width,
             outputs: Action::ALL.len(),
-            node_level: false,
+            level: Level::Graph,
             classes: None,
             trees: false,
         };
         let config = own.for_task(&shape)?;
         let GnnConfig::Graph(graph) = &config else {
             let why = format!("`{}` does not value moves", own.name);
-            return Err(TrainError::ModelMismatch { task: Task::Pacman, why });
+            return Err(TrainError::ModelMismatch { task: Task::Pacman.name().to_owned(), why });
         };
         let Some(controller) = graph.blocks.first().map(|block| block.controller) else { return Ok(config) };
         let controller = match controller {
@@ -180,8 +180,8 @@ impl RunConfig {
     /// [`TrainError::Config`] for another task.
     pub fn game(&self) -> Result<&PacmanConfig, TrainError> {
         match &self.task {
-            TaskSpec::Pacman(game) => Ok(game),
-            other => Err(TrainError::config("task", format!("{} is not played", other.task()))),
+            RunTask::BuiltIn(TaskSpec::Pacman(game)) => Ok(game),
+            other => Err(TrainError::config("task", format!("{} is not played", other.name()))),
         }
     }
 }
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    fn dots(dots: u16) -> TaskSpec {
-        TaskSpec::Pacman(PacmanConfig { dots, ..PacmanConfig::default() })
+    fn dots(dots: u16) -> RunTask {
+        TaskSpec::Pacman(PacmanConfig { dots, ..PacmanConfig::default() }).into()
     }
 }

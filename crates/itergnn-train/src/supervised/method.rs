@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use itergnn_graph::rng;
-use itergnn_nn::GnnModel;
+use itergnn_nn::{GnnModel, Level};
 use itergnn_tasks::Split;
 use rand::Rng;
 
 use super::{Place, Validator};
 use crate::TrainError;
-use crate::config::{Finishing, Measure, ResolvedRun, RunConfig, SupervisedConfig, splits};
-use crate::data::{Batches, HostBatch, SampleSource, epoch_order};
+use crate::config::{Finishing, Measure, ResolvedRun, RunConfig, RunTask, SupervisedConfig, splits};
+use crate::data::{Batches, Dataset, HostBatch, OwnData, SampleSource, epoch_order};
 use crate::learning::Learner;
 use crate::records::{EpochRecord, Record, StepRecord};
 use crate::run::{MethodState, Progress};
@@ -28,19 +28,22 @@ pub(crate) struct Supervised {
     learner: Learner,
     measure: Measure,
     place: Place,
+    own: Option<OwnData>,
     data: Option<Data>,
     last_epoch: Option<EpochRecord>,
 }
 
 struct Data {
-    source: Arc<SampleSource>,
+    source: Arc<dyn Dataset>,
+    level: Level,
     validator: Validator,
     /// What is left of the epoch.
     batches: Option<Batches>,
 }
 
 impl Supervised {
-    pub(crate) fn new(run: &ResolvedRun, device: &Device) -> Result<Self, TrainError> {
+    /// A method for a built-in task, or for own graphs where there are some.
+    pub(crate) fn new(run: &ResolvedRun, own: Option<&OwnData>, device: &Device) -> Result<Self, TrainError> {
         let config = run.config.clone();
         let settings = config.supervised()?.clone();
         let (loss, measure) = (super::loss_of(&config), super::measure_of(&config));
@@ -51,6 +54,7 @@ impl Supervised {
             device: device.clone(),
             measure,
             place: Place::default(),
+            own: own.cloned(),
             data: None,
             last_epoch: None,
             config,
@@ -64,8 +68,10 @@ impl Supervised {
             return Ok(None);
         }
         let batches = data.batches.get_or_insert_with(|| {
-            let order = epoch_order(self.config.seed, self.place.epoch, data.source.count());
-            Batches::new(Arc::clone(&data.source), order, self.settings.batch_size, self.place.batch as usize)
+            let order = epoch_order(self.config.seed, self.place.epoch, data.source.len());
+            let (source, level) = (Arc::clone(&data.source), data.level);
+            let make = move |indices: &[u32]| HostBatch::of(&*source, indices, level);
+            Batches::new(make, order, self.settings.batch_size, self.place.batch as usize)
         });
         let batch = batches.next().ok_or_else(|| TrainError::Worker("no batches come any more".to_owned()))?;
         batch.map(Some)
@@ -96,8 +102,8 @@ impl Supervised {
     /// What follows the last step of a model whose training does not end with it.
     fn finish_model(&mut self) -> Result<(), TrainError> {
         let Some(data) = &self.data else { return Ok(()) };
-        let count = data.source.count().min(FINISHING_SAMPLES) as u32;
-        let samples = data.source.batch(&(0..count).collect::<Vec<_>>())?;
+        let count = data.source.len().min(FINISHING_SAMPLES) as u32;
+        let samples = HostBatch::of(&*data.source, &(0..count).collect::<Vec<_>>(), data.level)?;
         self.place.refit = self.learner.finish(&samples)?;
         Ok(())
     }
@@ -122,11 +128,22 @@ impl Method for Supervised {
     }
 
     fn prepare(&mut self) -> Result<(), TrainError> {
-        let (train, _) = splits(&self.config.task, &self.config.selection)?;
-        let seed = Split::Train.seed(self.settings.data.seed.unwrap_or(self.config.seed));
-        let source = SampleSource::new(&train, seed, self.settings.data.train)?;
-        let validator = Validator::new(&self.config, &self.device)?;
-        self.data = Some(Data { source: Arc::new(source), validator, batches: None });
+        self.data = Some(match (&self.config.task, &self.own) {
+            (RunTask::Own(task), Some(own)) => Data {
+                source: Arc::clone(&own.train),
+                level: task.level,
+                validator: Validator::own(&self.config, task, Arc::clone(&own.validation), &self.device),
+                batches: None,
+            },
+            (RunTask::BuiltIn(spec), _) => {
+                let (train, _) = splits(spec, &self.config.selection)?;
+                let seed = Split::Train.seed(self.settings.data.seed.unwrap_or(self.config.seed));
+                let source = SampleSource::new(&train, seed, self.settings.data.train)?;
+                let validator = Validator::new(&self.config, &self.device)?;
+                Data { level: source.level()?, source: Arc::new(source), validator, batches: None }
+            }
+            (RunTask::Own(_), None) => return Err(TrainError::config("data", "there are no samples")),
+        });
         Ok(())
     }
 

@@ -10,13 +10,14 @@ pub use validator::{Validations, Validator};
 
 use crate::config::{LossKind, Measure, RunConfig};
 
-/// The loss of a run from samples.
+/// The loss of a resolved run from samples.
 pub(crate) fn loss_of(config: &RunConfig) -> LossKind {
     let given = config.supervised().ok().and_then(|settings| settings.loss);
-    given.unwrap_or(LossKind::of_task(config.task.task()))
+    given.or(config.task.built_in().map(|spec| LossKind::of_task(spec.task()))).unwrap_or(LossKind::Mse)
 }
 
-/// The measure that chooses the best epoch of a run from samples.
+/// The measure that chooses the best epoch of a resolved run from samples.
 pub(crate) fn measure_of(config: &RunConfig) -> Measure {
-    config.selection.measure.unwrap_or(Measure::of_task(config.task.task()))
+    let own = config.task.built_in().map(|spec| Measure::of_task(spec.task()));
+    config.selection.measure.or(own).unwrap_or(Measure::Mse)
 }

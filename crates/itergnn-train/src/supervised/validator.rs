@@ -1,15 +1,17 @@
 //! Validation, with the cap of training and without.
 
+use std::sync::Arc;
+
 use burn::tensor::Device;
 use itergnn_nn::GnnModel;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::fused::Engine;
-use itergnn_tasks::{Sample, Score, Scores, Split};
+use itergnn_tasks::{Score, Scores, Split};
 
 use crate::TrainError;
-use crate::config::{Cap, Measure, RunConfig, splits};
-use crate::data::SampleSource;
-use crate::evaluation::{EvalOptions, ModelPredictor, Predicted, judge, predict_all};
+use crate::config::{Cap, Measure, OwnTask, RunConfig, splits};
+use crate::data::{Dataset, SampleSource};
+use crate::evaluation::{EvalOptions, ModelPredictor, Predicted, judge, judge_own, predict_all};
 use crate::records::Validation;
 
 /// Samples that are judged together; they are held in memory or drawn for the purpose.
@@ -20,12 +22,18 @@ const PART: usize = 1_024;
 /// Twice: with the cap of training, under which a model can be good that never learned to stop, and with the cap lifted, where that shows. A graph that stops by
 /// itself before the cap gives the same answer both times, so only the others are predicted again.
 pub struct Validator {
-    source: SampleSource,
+    samples: Samples,
     device: Device,
     lifted_cap: usize,
     measure: Measure,
     cap: Cap,
     engine: Engine,
+}
+
+/// What is judged by.
+enum Samples {
+    Task(SampleSource),
+    Own(OwnTask, Arc<dyn Dataset>),
 }
 
 /// Both validations of a model.
@@ -45,17 +53,27 @@ impl Validator {
     /// # Errors
     /// What the task reports; [`TrainError::NotSupervised`] for a run that does not learn from samples.
     pub fn new(config: &RunConfig, device: &Device) -> Result<Self, TrainError> {
-        let (_, spec) = splits(&config.task, &config.selection)?;
+        let task = config.task.built_in().ok_or_else(|| TrainError::config("task", "own graphs are not drawn"))?;
+        let (_, spec) = splits(task, &config.selection)?;
         let data = &config.supervised()?.data;
         let seed = Split::Validation.seed(data.seed.unwrap_or(config.seed));
-        Ok(Self {
-            source: SampleSource::new(&spec, seed, data.validation)?,
+        Ok(Self::with(config, Samples::Task(SampleSource::new(&spec, seed, data.validation)?), device))
+    }
+
+    /// A validator for own graphs.
+    pub(crate) fn own(config: &RunConfig, task: &OwnTask, data: Arc<dyn Dataset>, device: &Device) -> Self {
+        Self::with(config, Samples::Own(task.clone(), data), device)
+    }
+
+    fn with(config: &RunConfig, samples: Samples, device: &Device) -> Self {
+        Self {
+            samples,
             device: device.clone(),
             lifted_cap: config.selection.lifted_cap,
             measure: super::measure_of(config),
             cap: config.selection.cap,
             engine: config.engine,
-        })
+        }
     }
 
     /// Validates a model.
@@ -71,17 +89,23 @@ impl Validator {
         let lifted_options = RunOptions::inference().with_cap(self.lifted_cap).with_engine(self.engine);
         let memory = EvalOptions::default().memory;
         self.validate_by(|indices, in_training| {
-            let samples = indices.iter().map(|&index| self.source.sample(index).map(|sample| sample.into_owned()));
-            let samples = samples.collect::<Result<Vec<Sample>, _>>()?;
+            let data: &dyn Dataset = match &self.samples {
+                Samples::Task(source) => source,
+                Samples::Own(_, data) => &**data,
+            };
+            let samples = indices.iter().map(|&index| data.sample(index.into())).collect::<Result<Vec<_>, _>>()?;
             let sizes: Vec<_> = samples.iter().map(|sample| (sample.graph.nodes(), sample.graph.edges())).collect();
             let options = if in_training { &as_in_training } else { &lifted_options };
             predict_all(&predictor, &sizes, |index| Ok(&samples[index].graph), options, memory)
         })
     }
 
-    /// The samples that models are judged by.
-    pub(crate) fn source(&self) -> &SampleSource {
-        &self.source
+    /// The samples that models are judged by, if they are those of a built-in task.
+    pub(crate) fn source(&self) -> Result<&SampleSource, TrainError> {
+        match &self.samples {
+            Samples::Task(source) => Ok(source),
+            Samples::Own(..) => Err(TrainError::config("task", "own graphs are not drawn")),
+        }
     }
 
     /// Validates whoever `predict` asks: it gives the predictions for the samples of a list, with the cap of training if the second argument says so, else with the cap
@@ -91,7 +115,10 @@ impl Validator {
         mut predict: impl FnMut(&[u32], bool) -> Result<Predicted, TrainError>,
     ) -> Result<Validations, TrainError> {
         let (mut training, mut lifted) = (Tally::default(), Tally::default());
-        let count = self.source.count() as u32;
+        let count = match &self.samples {
+            Samples::Task(source) => source.count(),
+            Samples::Own(_, data) => data.len(),
+        } as u32;
         for start in (0..count).step_by(PART) {
             let part: Vec<u32> = (start..count.min(start + PART as u32)).collect();
             let records = self.judge(&part, &predict(&part, true)?)?;
@@ -111,11 +138,12 @@ impl Validator {
 
     fn judge(&self, indices: &[u32], predicted: &Predicted) -> Result<Vec<Judged>, TrainError> {
         let judged = |(position, &index): (usize, &u32)| {
-            Ok(Judged {
-                score: judge(&*self.source.sample(index)?, &predicted.values[position])?,
-                iterations: predicted.iterations[position],
-                capped: predicted.capped[position],
-            })
+            let values = &predicted.values[position];
+            let score = match &self.samples {
+                Samples::Task(source) => judge(&*source.sample(index)?, values)?,
+                Samples::Own(task, data) => judge_own(task, &*data.sample(index.into())?, values)?.score,
+            };
+            Ok(Judged { score, iterations: predicted.iterations[position], capped: predicted.capped[position] })
         };
         indices.iter().enumerate().map(judged).collect()
     }

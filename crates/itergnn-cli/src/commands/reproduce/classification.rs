@@ -9,7 +9,7 @@ use std::{
 use itergnn::{
     tasks::{TaskSpec, graph_classification::GraphClassificationSpec},
     train::{
-        CrossValidationConfig, MethodConfig, ModelConfig, RunConfig, Silent, Start, TrainOptions,
+        CrossValidationConfig, MethodConfig, ModelConfig, RunConfig, RunTask, Silent, Start, TrainOptions,
         classification::{ClassificationResult, cross_validate},
         run::write_atomically,
     },
@@ -81,7 +81,7 @@ fn config(data: &Path, set: &str, model: &str, epochs: u64) -> Result<RunConfig,
 /// The same without the place of the data on this machine.
 fn portable(config: &RunConfig) -> RunConfig {
     let mut config = config.clone();
-    if let TaskSpec::GraphClassification(spec) = &mut config.task {
+    if let RunTask::BuiltIn(TaskSpec::GraphClassification(spec)) = &mut config.task {
         spec.data = PathBuf::from("data");
     }
     config
