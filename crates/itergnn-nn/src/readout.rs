@@ -28,7 +28,7 @@ use crate::{GraphTensors, InitRng, Mlp, MlpConfig, pointer};
 ///
 /// # Shapes
 /// `[nodes, hidden]` to `[graphs, hidden]`; `[graphs, 2 hidden]` for head-tail; `[nodes, hidden]` for node; `[edges, hidden]` for edge;
-/// `[edges + nodes, hidden]` for pointer, whose rows [`pointer`] describes.
+/// `[edges + nodes, hidden]` for pointer, whose rows [`pointer`](mod@crate::pointer) describes.
 #[derive(Module, Debug)]
 pub struct Readout {
     #[module(skip)]
