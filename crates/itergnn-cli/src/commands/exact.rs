@@ -3,8 +3,7 @@
 use std::{path::Path, time::Instant};
 
 use itergnn::graph::{
-    EdgeWeights,
-    formats::{GraphFile, ReadOptions, read_graph, read_tsp},
+    formats::{GraphFile, read_graph, read_tsp},
     solvers::{
         components, diameter, dijkstra,
         tsp::{self, DistanceMatrix, TspOptions},
@@ -16,7 +15,7 @@ use serde_json::Value;
 use crate::{
     failure::Failure,
     given::Given,
-    options::ExactArguments,
+    options::{ExactArguments, ReadingOptions},
     output::{self, print, print_json, warn},
     progress::Progress,
 };
@@ -29,8 +28,8 @@ pub(crate) fn run(arguments: &ExactArguments, given: &Given) -> Result<(), Failu
         given.only("a .tsp file, which has no paths and no directions, only a tour", &["timeout"])?;
         return tour(arguments);
     }
-    given.only(kind_of(&arguments.file), flags_of(&arguments.file, &["from", "to"], &["from", "to", "directed"]))?;
-    let file = read(&arguments.file, arguments.directed)?;
+    given.only(kind_of(&arguments.file), &[reading_flags(&arguments.file), &["from", "to"]].concat())?;
+    let file = read(&arguments.file, &arguments.reading)?;
     match (&arguments.from, &arguments.to) {
         (Some(from), Some(to)) => path(arguments, &file, from, to),
         _ => summary(arguments, &file),
@@ -38,25 +37,26 @@ pub(crate) fn run(arguments: &ExactArguments, given: &Given) -> Result<(), Failu
 }
 
 /// Reads a graph, and passes on what the reader has to say about it.
-pub(super) fn read(file: &Path, directed: bool) -> Result<GraphFile, Failure> {
-    let options = ReadOptions { directed: directed.then_some(true), ..ReadOptions::default() };
-    let file = read_graph(file, &options).map_err(Failure::bad_input)?;
+pub(super) fn read(file: &Path, reading: &ReadingOptions) -> Result<GraphFile, Failure> {
+    let file = read_graph(file, &reading.options()).map_err(Failure::bad_input)?;
     file.warnings.iter().for_each(|warning| warn(&format!("{}: {warning}", file.file)));
     Ok(file)
 }
 
-/// Flags for a graph whose file says the direction of its edges, or for an edge list, which does not.
-pub(super) fn flags_of<'a>(file: &Path, told: &'a [&'a str], untold: &'a [&'a str]) -> &'a [&'a str] {
-    if says_direction(file) { told } else { untold }
+/// The flags of [`ReadingOptions`] that mean something for a file, by its extension.
+pub(super) fn reading_flags(file: &Path) -> &'static [&'static str] {
+    let is = |extensions: &[&str]| extensions.iter().any(|extension| has_extension(file, extension));
+    match () {
+        () if is(&["gr", "map", "graph", "metis"]) => &[],
+        () if is(&["json", "jsonl", "ndjson"]) => &["weight-column"],
+        () if is(&["graphml", "xml", "mtx"]) => &["directed", "weight-column"],
+        () => &["directed", "source-column", "target-column", "weight-column"],
+    }
 }
 
 /// What a refusal calls a file.
 pub(super) fn kind_of(file: &Path) -> &'static str {
-    if says_direction(file) { "a file that says itself where its edges lead" } else { "a graph" }
-}
-
-fn says_direction(file: &Path) -> bool {
-    ["gr", "map", "json", "jsonl"].iter().any(|extension| has_extension(file, extension))
+    if reading_flags(file).contains(&"directed") { "a graph" } else { "a file that says itself where its edges lead" }
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {
@@ -131,8 +131,7 @@ fn path(arguments: &ExactArguments, file: &GraphFile, from: &str, to: &str) -> R
     let source = file.find_node(from).map_err(Failure::bad_input)?;
     let target = file.find_node(to).map_err(Failure::bad_input)?;
     let started = Instant::now();
-    let weights = EdgeWeights::from_attribute(&file.graph, 0).map_err(Failure::bad_input)?;
-    let found = dijkstra::shortest_path(&file.graph, &weights, source, target).map_err(Failure::bad_input)?;
+    let found = dijkstra::shortest_path(&file.graph, &file.weights, source, target).map_err(Failure::bad_input)?;
     let found = found.ok_or_else(|| Failure::failed(format!("{}: there is no path from {from} to {to}", file.file)))?;
     let answer = PathAnswer {
         from: name(file, source),

@@ -118,13 +118,12 @@ fn refuse_flags(arguments: &SolveArguments, given: &Given) -> Result<(), Failure
     let Some(graph) = &arguments.graph else {
         return given.only("a map of heights", &[&SEARCH[..], &["image", "from", "to", "picture"]].concat());
     };
-    let direction = exact::flags_of(graph, &[], &["directed"]);
     let ends = match arguments.pairs {
         Some(_) => &["graph", "largest-component", "pairs", "seed"][..],
         None => &["graph", "largest-component", "from", "to", "picture"],
     };
     let what = if arguments.pairs.is_some() { "random pairs of nodes" } else { exact::kind_of(graph) };
-    given.only(what, &[&SEARCH[..], ends, direction].concat())
+    given.only(what, &[&SEARCH[..], ends, exact::reading_flags(graph)].concat())
 }
 
 /// Refuses a model that says it was trained on something else.

@@ -24,11 +24,11 @@ impl Terrain {
     pub(crate) fn read(arguments: &SolveArguments) -> Result<Self, Failure> {
         let graph = arguments.graph.as_ref();
         let graph = graph.ok_or_else(|| Failure::bad_input("give a graph with --graph or a map with --image"))?;
-        let file = exact::read(graph, arguments.directed)?;
+        let file = exact::read(graph, &arguments.reading)?;
         let kept = arguments.largest_component.then(|| components::largest(&file.graph));
-        let part = kept.as_ref().map(|nodes| file.graph.induced(nodes)).transpose().map_err(Failure::bad_input)?;
-        let graph = part.unwrap_or_else(|| file.graph.clone());
-        let weights = EdgeWeights::from_attribute(&graph, 0).map_err(Failure::bad_input)?;
+        let part = kept.as_ref().map(|nodes| file.restricted_to(nodes)).transpose().map_err(Failure::bad_input)?;
+        let searched = part.as_ref().unwrap_or(&file);
+        let (graph, weights) = (searched.graph.clone(), searched.weights.clone());
         let mut original = vec![0.0; weights.as_slice().len()];
         for (&edge, &weight) in graph.original_edges().iter().zip(weights.as_slice()) {
             original[edge as usize] = weight as f32;

@@ -4,7 +4,10 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use itergnn::{
-    graph::generators::Generator,
+    graph::{
+        formats::{ColumnChoice, ReadOptions},
+        generators::Generator,
+    },
     tasks::{SizeRange, Split, Task, graph_classification::DataSetName, shortest_path::Weights},
 };
 
@@ -91,9 +94,8 @@ pub(crate) struct ExactArguments {
     /// Target of a shortest path.
     #[arg(long, requires = "from", value_name = "NODE")]
     pub(crate) to: Option<String>,
-    /// Edges of an edge list lead one way only; DIMACS and JSON say so themselves.
-    #[arg(long)]
-    pub(crate) directed: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
     /// Give up the proof of a tour after this long and say so; lattices of 100 cities and more can take very long.
     #[arg(long, alias = "time-limit", value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) timeout: Option<Duration>,
@@ -122,4 +124,33 @@ pub(crate) struct PropertiesArguments {
     /// One JSON list on stdout.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// How to read a graph where its file leaves a choice.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingOptions {
+    /// Edges lead one way only; DIMACS, JSON and GraphML say so themselves.
+    #[arg(long)]
+    pub(crate) directed: bool,
+    /// Column of an edge list where edges begin, by its heading or counted from 1.
+    #[arg(long, value_name = "COLUMN", requires = "target_column")]
+    pub(crate) source_column: Option<String>,
+    /// Column of an edge list where edges end, by its heading or counted from 1.
+    #[arg(long, value_name = "COLUMN", requires = "source_column")]
+    pub(crate) target_column: Option<String>,
+    /// Column or edge attribute that is the weight; none for weight 1 on every edge.
+    #[arg(long, value_name = "COLUMN|none")]
+    pub(crate) weight_column: Option<String>,
+}
+
+impl ReadingOptions {
+    /// What the reader is told.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let columns = ColumnChoice {
+            source: self.source_column.clone(),
+            target: self.target_column.clone(),
+            weight: self.weight_column.clone(),
+        };
+        ReadOptions { directed: self.directed.then_some(true), columns, ..ReadOptions::default() }
+    }
 }

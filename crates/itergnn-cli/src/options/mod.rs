@@ -7,7 +7,7 @@ mod training;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use data::{ExactArguments, PropertiesArguments, SampleArguments, TaskChoice};
+pub(crate) use data::{ExactArguments, PropertiesArguments, ReadingOptions, SampleArguments, TaskChoice};
 pub(crate) use measuring::{BenchArguments, ReproduceArguments};
 pub(crate) use models::{EvalArguments, ImportArguments, PlayArguments, PredictArguments, SolveArguments};
 pub(crate) use training::{DemoArguments, TrainArguments, ValidationSamples};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use itergnn::tasks::Task;
 
-use super::TaskChoice;
+use super::{ReadingOptions, TaskChoice};
 use crate::compute::{ComputeChoice, EngineChoice, TimeLimit};
 
 #[derive(Debug, Args)]
@@ -181,9 +181,8 @@ pub(crate) struct SolveArguments {
     /// Search only the largest connected component.
     #[arg(long)]
     pub(crate) largest_component: bool,
-    /// Edges of an edge list lead one way only; DIMACS and JSON say so themselves.
-    #[arg(long)]
-    pub(crate) directed: bool,
+    #[command(flatten)]
+    pub(crate) reading: ReadingOptions,
     /// Compare with the exact solver afterwards.
     #[arg(long)]
     pub(crate) check: bool,

@@ -1,13 +1,12 @@
 //! DIMACS `.gr` files.
 
-use std::io::{self, BufRead, Write};
+use std::io::BufRead;
 
 use super::{
     FormatError, GraphFile, ReadOptions,
-    edge_rows::{EdgeRows, Numbering, edges_in_original_order, node_limit, shortest},
+    edge_rows::{EdgeRows, Numbering, node_limit},
     lines::{Line, Lines, Position},
 };
-use crate::{EdgeWeights, Graph};
 
 /// Reads a DIMACS graph.
 ///
@@ -19,8 +18,8 @@ use crate::{EdgeWeights, Graph};
 /// ```
 ///
 /// - With a `p` line nodes count from 1 to the declared number, and there must be exactly as many arcs as declared.
-/// - Without one, as some tools write it, nodes count from 0 if the id 0 occurs and from 1 otherwise, up to the largest id. Where fewer than
-///   half of these ids occur, only those that occur are nodes.
+/// - Without one, as some tools write it, the ids may start anywhere.
+/// - Nodes are the ids that some edge names; declared ones that no edge names are not counted, with a warning.
 /// - `p sp` is directed. `p tw` (PACE, lines `u v`) and `p edge` or `p col` (lines `e u v`) are undirected and have no weights.
 /// - A declared number of nodes beyond 64 for each arc (plus 64,000) is refused: it would ask for memory that the file does not bear out.
 ///
@@ -64,9 +63,7 @@ pub(crate) fn read_dimacs_lines(
         if rows.len() == 0 {
             return Err(lines.end("DIMACS graph", "a line \"p sp NODES ARCS\" or arcs \"a SENDER RECEIVER WEIGHT\""));
         }
-        let first = u64::from(!rows.mentions(0));
-        let numbering = Numbering::Occurring { first: Some(first) };
-        return rows.into_graph(lines.file(), numbering, options.directed.unwrap_or(true), options);
+        return rows.into_graph(lines.file(), Numbering::Occurring, options.directed.unwrap_or(true), options);
     };
     let position = Position { file: lines.file(), number: problem.line };
     if rows.len() as u64 != problem.edges {
@@ -135,30 +132,6 @@ fn read_edge(line: &Line<'_>, problem: Option<Problem>, rows: &mut EdgeRows) -> 
     Ok(())
 }
 
-/// Writes a graph as a DIMACS `sp` file, nodes counted from 1, edges in the order in which they were given.
-///
-/// [`parse_dimacs`] with `simplify` off restores the graph and its weights, provided that the weights came from `f32`.
-///
-/// # Errors
-/// What the writer says.
-///
-/// # Example
-/// ```
-/// use itergnn_graph::{EdgeWeights, Graph, formats::write_dimacs};
-/// let graph = Graph::new(2, &[[1, 0]])?;
-/// let mut text = Vec::new();
-/// write_dimacs(&mut text, &graph, &EdgeWeights::unit(&graph))?;
-/// assert_eq!(text, b"p sp 2 1\na 2 1 1\n");
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub fn write_dimacs(mut writer: impl Write, graph: &Graph, weights: &EdgeWeights) -> io::Result<()> {
-    writeln!(writer, "p sp {} {}", graph.nodes(), graph.edges())?;
-    for (position, [sender, receiver]) in edges_in_original_order(graph) {
-        writeln!(writer, "a {} {} {}", sender + 1, receiver + 1, shortest(weights.at(position)))?;
-    }
-    writer.flush()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,18 +144,20 @@ mod tests {
     #[test]
     fn the_standard_form_counts_from_one() {
         let read = read("c x\r\n\r\np sp 4 3\r\na 1 2 5.5\r\na 2 3 1\r\na 3 3 0\r\n").unwrap();
-        assert_eq!(read.graph.nodes(), 4);
+        assert_eq!(read.graph.nodes(), 3);
         assert_eq!(read.graph.edge_list(), [[0, 1], [1, 2]]);
         assert_eq!(read.graph.edge_attributes().values(), [5.5, 1.0]);
-        assert_eq!(read.names, NodeNames::Sequence { first: 1, nodes: 4 });
-        assert_eq!(read.warnings, ["1 self-loop dropped: no shortest path uses one"]);
+        assert_eq!(read.names, NodeNames::Sequence { first: 1, nodes: 3 });
+        let warnings =
+            ["1 of 4 declared nodes have no edge: not counted", "1 self-loop dropped: no shortest path uses one"];
+        assert_eq!(read.warnings, warnings);
     }
 
     #[test]
-    fn without_a_problem_line_zero_decides_the_base() {
-        assert_eq!(read("a 0 1 1\na 1 3 2\n").unwrap().names, NodeNames::Sequence { first: 0, nodes: 4 });
+    fn ids_that_no_edge_uses_are_no_nodes() {
+        assert_eq!(read("a 0 1 1\na 1 3 2\n").unwrap().names, NodeNames::Numbers(vec![0, 1, 3]));
         assert_eq!(read("a 1 2 1\n").unwrap().names, NodeNames::Sequence { first: 1, nodes: 2 });
-        assert_eq!(read("a 0 99999 1\n").unwrap().names, NodeNames::Listed(vec![0, 99999]));
+        assert_eq!(read("a 0 99999 1\n").unwrap().names, NodeNames::Numbers(vec![0, 99999]));
     }
 
     #[test]
@@ -200,6 +175,7 @@ mod tests {
             ("", "t.gr:1: DIMACS graph"),
             ("p sp 2\n", "t.gr:1: number of edges: expected a whole number that is not negative, found the end"),
             ("p sp 0 0\n", "t.gr:1: number of nodes: expected at least 1, found \"0\""),
+            ("p sp 3 0\n", "t.gr: nodes: none: the file has no edges"),
             ("p sp 2 1\na 0 1 1\n", "t.gr:2: sender: expected a node from 1 to 2, found \"0\""),
             ("p sp 2 1\na 1 3 1\n", "t.gr:2: receiver: expected a node from 1 to 2, found \"3\""),
             ("p sp 2 2\na 1 2 1\n", "t.gr:1: number of edges: expected 2 as declared, found 1 (wrong count"),

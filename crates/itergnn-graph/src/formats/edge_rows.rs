@@ -4,25 +4,26 @@ use super::{
     FormatError, NodeNames,
     graph_file::{GraphFile, ReadOptions},
 };
-use crate::{Attributes, Graph, GraphError};
+use crate::{Attributes, EdgeWeights, Graph, GraphError};
 
 /// How a format counts its nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// The file declares `nodes` nodes, called `first`, `first + 1`, ..; every id was checked against that.
+    /// The file declares `nodes` nodes, called `first`, `first + 1`, ..; every id was checked against that. Those that no
+    /// edge names are not counted.
     Declared { first: u64, nodes: usize },
-    /// The ids that occur decide, counted from the given one (the smallest where there is none).
-    Occurring { first: Option<u64> },
+    /// The ids that occur are the nodes.
+    Occurring,
+    /// The file lists its nodes: ids are their places in the list.
+    Listed(NodeNames),
 }
 
 /// Edges as a file lists them, with the file's ids.
 #[derive(Debug, Default)]
 pub(crate) struct EdgeRows {
     ends: Vec<[u64; 2]>,
-    /// As long as `ends`, or empty when the file has no weights.
-    weights: Vec<f32>,
-    /// Whole numbers that `f32` cannot hold exactly.
-    rounded: usize,
+    /// As long as `ends`, or empty when the file has no weights. As the file has them: solvers are to be exact.
+    weights: Vec<f64>,
 }
 
 impl EdgeRows {
@@ -31,19 +32,10 @@ impl EdgeRows {
         self.ends.len()
     }
 
-    /// Whether some row names this node.
-    pub(crate) fn mentions(&self, id: u64) -> bool {
-        self.ends.iter().flatten().any(|&end| end == id)
-    }
-
     /// Adds a row. Either all rows of a file have a (checked) weight or none has.
     pub(crate) fn push(&mut self, sender: u64, receiver: u64, weight: Option<f64>) {
         self.ends.push([sender, receiver]);
-        if let Some(weight) = weight {
-            let stored = weight as f32;
-            self.rounded += usize::from(weight.fract() == 0.0 && f64::from(stored) != weight);
-            self.weights.push(stored);
-        }
+        self.weights.extend(weight);
         debug_assert!(self.weights.is_empty() || self.weights.len() == self.ends.len());
     }
 
@@ -55,41 +47,92 @@ impl EdgeRows {
         directed: bool,
         options: &ReadOptions,
     ) -> Result<GraphFile, FormatError> {
-        let names = match numbering {
-            Numbering::Declared { first, nodes } => NodeNames::Sequence { first, nodes },
-            Numbering::Occurring { first } => {
-                let ids = self.ends.iter().flatten().copied();
-                let first = first.or(ids.clone().min()).unwrap_or(0);
-                NodeNames::occurring(first, ids)
+        let mut warnings = Vec::new();
+        let (names, first) = match numbering {
+            Numbering::Declared { nodes, .. } => {
+                let names = NodeNames::numbers(self.ends.iter().flatten().copied());
+                let unused = nodes - names.len();
+                if unused > 0 {
+                    warnings.push(format!("{unused} of {nodes} declared nodes have no edge: not counted"));
+                }
+                (names, None)
             }
+            Numbering::Occurring => (NodeNames::numbers(self.ends.iter().flatten().copied()), None),
+            Numbering::Listed(names) => (names, Some(0)),
         };
+        if names.is_empty() {
+            let why = "none: the file has no edges".to_owned();
+            return Err(FormatError::graph(file)(GraphError::Parameter { what: "nodes", why }));
+        }
         if self.ends.len() >= u32::MAX as usize {
             let source = GraphError::TooLarge { what: "edges", found: self.ends.len(), limit: u32::MAX as usize - 1 };
             return Err(FormatError::graph(file)(source));
         }
-        let as_node = |id: u64| names.node(id).unwrap_or(u32::MAX); // an id without a node is refused by Graph::new
+        // An id without a node is refused by Graph::new.
+        let as_node = |id: u64| match first {
+            Some(first) => u32::try_from(id - first).unwrap_or(u32::MAX),
+            None => names.node(id).unwrap_or(u32::MAX),
+        };
         let mut pairs: Vec<[u32; 2]> = self.ends.iter().map(|ends| ends.map(as_node)).collect();
         drop(self.ends);
         let mut weights = self.weights;
-        let mut warnings = Vec::new();
-        if self.rounded > 0 {
-            warnings.push(format!("{} whole-number weights do not fit f32 exactly: rounded", self.rounded));
-        }
         if options.simplify {
             warnings.extend(simplify(&mut pairs, &mut weights, directed));
         }
+        warnings.extend(report_rounding(&weights));
         if !directed {
             pairs.extend_from_within(..);
             let half = pairs.len() / 2;
             pairs[half..].iter_mut().for_each(|pair| pair.swap(0, 1));
             weights.extend_from_within(..);
         }
-        let width = usize::from(!weights.is_empty());
-        let graph = Graph::new(names.len(), &pairs)
-            .and_then(|graph| graph.with_edge_attributes(Attributes::new(width, weights)))
-            .map_err(FormatError::graph(file))?;
-        Ok(GraphFile { file: file.to_owned(), graph, names, warnings, grid: None })
+        let graph = Graph::new(names.len(), &pairs).map_err(FormatError::graph(file))?;
+        let (graph, weights) = with_weights(graph, &weights).map_err(FormatError::graph(file))?;
+        Ok(GraphFile { file: file.to_owned(), graph, weights, names, warnings, grid: None })
     }
+}
+
+/// Puts weights, in the order in which edges were given, on a graph: rounded as its only edge attribute, and as they are
+/// beside it. No weights mean weight 1 and no attribute.
+pub(crate) fn with_weights(graph: Graph, original: &[f64]) -> Result<(Graph, EdgeWeights), GraphError> {
+    if original.is_empty() {
+        let weights = EdgeWeights::unit(&graph);
+        return Ok((graph, weights));
+    }
+    let attributes = original.iter().map(|&weight| weight as f32).collect();
+    let graph = graph.with_edge_attributes(Attributes::new(1, attributes))?;
+    let by_position = graph.original_edges().iter().map(|&edge| original[edge as usize]).collect();
+    let weights = EdgeWeights::new(&graph, by_position)?;
+    Ok((graph, weights))
+}
+
+/// The largest whole number up to which all are exact in double precision.
+const WHOLE_LIMIT: f64 = 9_007_199_254_740_992.0;
+
+/// Says how many weights are not exact where they are used.
+///
+/// Every decimal fraction is rounded in binary; that is reported only where digits that the file has are lost.
+pub(crate) fn report_rounding(weights: &[f64]) -> Vec<String> {
+    let loses_digits = |&&weight: &&f64| {
+        let single = weight as f32;
+        f64::from(single) != weight && (weight.fract() == 0.0 || single.to_string() != weight.to_string())
+    };
+    let single = weights.iter().filter(loses_digits).count();
+    let double = weights.iter().filter(|&&weight| weight.fract() == 0.0 && weight > WHOLE_LIMIT).count();
+    let mut warnings = Vec::new();
+    if single > 0 {
+        let what = count(single, "weight has", "weights have");
+        warnings
+            .push(format!("{what} more digits than f32 holds: exact answers use all of them, networks see it rounded"));
+    }
+    if double > 0 {
+        warnings.push(format!("{} beyond 2^53: not exact", count(double, "whole number is", "whole numbers are")));
+    }
+    warnings
+}
+
+fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }
 
 /// Drops self-loops, and of parallel edges all but a lightest one; keeps the order of the rest. Says what it dropped.
@@ -98,7 +141,7 @@ impl EdgeRows {
 ///
 /// # Complexity
 /// O(edges log edges).
-pub(crate) fn simplify(pairs: &mut Vec<[u32; 2]>, weights: &mut Vec<f32>, directed: bool) -> Vec<String> {
+pub(crate) fn simplify(pairs: &mut Vec<[u32; 2]>, weights: &mut Vec<f64>, directed: bool) -> Vec<String> {
     let weight = |edge: u32| weights.get(edge as usize).copied().unwrap_or(1.0);
     let key = |edge: u32| {
         let [sender, receiver] = pairs[edge as usize];
@@ -126,7 +169,6 @@ pub(crate) fn simplify(pairs: &mut Vec<[u32; 2]>, weights: &mut Vec<f32>, direct
     let mut flags = keep.iter();
     weights.retain(|_| *flags.next().unwrap_or(&true));
 
-    let count = |number: usize, one: &str, many: &str| format!("{number} {}", if number == 1 { one } else { many });
     let mut warnings = Vec::new();
     if loops > 0 {
         let what = count(loops, "self-loop", "self-loops");
@@ -144,24 +186,6 @@ pub(crate) fn simplify(pairs: &mut Vec<[u32; 2]>, weights: &mut Vec<f32>, direct
 /// Beyond that a few bytes could ask for gigabytes. The same bound as in [`Graph`]'s own deserialisation.
 pub(crate) fn node_limit(edges: usize) -> u64 {
     64 * (edges as u64 + 1_000)
-}
-
-/// The edges of a graph as they were given: position and `[sender, receiver]`.
-pub(crate) fn edges_in_original_order(graph: &Graph) -> impl Iterator<Item = (usize, [u32; 2])> + '_ {
-    let mut positions = vec![0_u32; graph.edges()];
-    for (position, &edge) in graph.original_edges().iter().enumerate() {
-        positions[edge as usize] = position as u32;
-    }
-    positions.into_iter().map(|position| {
-        let position = position as usize;
-        (position, [graph.senders()[position], graph.receivers()[position]])
-    })
-}
-
-/// The fewest digits that give a weight back: those of the `f32` where the weight is one.
-pub(crate) fn shortest(weight: f64) -> String {
-    let single = weight as f32;
-    if f64::from(single) == weight { single.to_string() } else { weight.to_string() }
 }
 
 #[cfg(test)]
@@ -189,13 +213,11 @@ mod tests {
     }
 
     #[test]
-    fn large_whole_numbers_are_reported_when_rounded() {
-        let mut rows = EdgeRows::default();
-        rows.push(0, 1, Some(16_777_217.0));
-        rows.push(1, 2, Some(16_777_216.0));
-        rows.push(2, 3, Some(0.1));
-        let numbering = Numbering::Occurring { first: Some(0) };
-        let read = rows.into_graph("test", numbering, true, &ReadOptions::default()).unwrap();
-        assert_eq!(read.warnings, ["1 whole-number weights do not fit f32 exactly: rounded"]);
+    fn digits_that_f32_loses_are_reported() {
+        assert!(report_rounding(&[0.1, 2.5, 57.403187, 16_777_216.0, 0.0]).is_empty());
+        for weight in [16_777_217.0, 50_000.0055, 1e-50, 100_000.005] {
+            assert_eq!(report_rounding(&[weight]).len(), 1, "{weight}");
+        }
+        assert_eq!(report_rounding(&[1e17])[1], "1 whole number is beyond 2^53: not exact");
     }
 }

@@ -96,14 +96,15 @@ impl FormatError {
 const EXCERPT_LIMIT: usize = 40;
 
 /// Characters of a library's message that an error message repeats at most.
-const REASON_LIMIT: usize = 200;
+pub(crate) const REASON_LIMIT: usize = 200;
 
 /// A piece of a file as an error message may show it: quoted, on one line, without control characters, never long.
 pub(crate) fn excerpt(text: &str) -> String {
     format!("\"{}\"", one_line(text, EXCERPT_LIMIT))
 }
 
-fn one_line(text: &str, limit: usize) -> String {
+/// Text on one line, without control characters, cut at a limit.
+pub(crate) fn one_line(text: &str, limit: usize) -> String {
     let mut shown = String::new();
     for character in text.chars().take(limit) {
         if character.is_control() { shown.extend(character.escape_default()) } else { shown.push(character) }

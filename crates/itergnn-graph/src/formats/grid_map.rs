@@ -3,7 +3,7 @@
 use std::{io::BufRead, path::Path};
 
 use super::{FormatError, GraphFile, NodeNames, lines::Line, lines::Lines};
-use crate::{Attributes, Graph};
+use crate::{Attributes, EdgeWeights, Graph};
 
 /// The most cells that a map may have: 4096 x 4096.
 ///
@@ -113,8 +113,12 @@ impl GridMap {
 
     pub(crate) fn into_graph_file(self, file: String, neighbours: Neighbours) -> Result<GraphFile, FormatError> {
         let graph = self.graph(neighbours).map_err(FormatError::graph(&file))?;
-        let names = NodeNames::Listed(self.cells.iter().map(|&cell| u64::from(cell)).collect());
-        Ok(GraphFile { file, graph, names, warnings: Vec::new(), grid: Some(self) })
+        // Steps are 1 or the square root of 2, and exactly so for solvers.
+        let exact = |&step: &f32| if step == 1.0 { 1.0 } else { std::f64::consts::SQRT_2 };
+        let steps = graph.edge_attributes().values().iter().map(exact).collect();
+        let weights = EdgeWeights::new(&graph, steps).map_err(FormatError::graph(&file))?;
+        let names = NodeNames::numbers(self.cells.iter().map(|&cell| u64::from(cell)));
+        Ok(GraphFile { file, graph, weights, names, warnings: Vec::new(), grid: Some(self) })
     }
 }
 

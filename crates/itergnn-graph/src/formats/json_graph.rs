@@ -1,11 +1,23 @@
 //! Samples and graphs as JSON, one object a line or one object a file.
 
 use std::{
-    io::{self, BufRead, BufReader, Write},
+    collections::HashMap,
+    io::{self, BufRead, Write},
     path::Path,
 };
 
-use super::{FormatError, GraphFile, NodeNames, ReadOptions, SampleRecord, edge_rows::simplify, lines::Lines};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::{
+    FormatError, GraphFile, NodeNames, ReadOptions, SampleRecord,
+    compressed::Source,
+    edge_columns::{HOW_TO_CHOOSE_WEIGHT, choose_weight, list, only_numbers_edges},
+    edge_rows::{EdgeRows, Numbering, report_rounding, simplify, with_weights},
+    error::excerpt,
+    lines::{Lines, Position},
+    sample_record::JsonGraph,
+};
 use crate::{Attributes, Graph, GraphError};
 
 /// The longest JSON object, in bytes, that is read: a weighted graph of about two million nodes.
@@ -29,8 +41,8 @@ pub struct SampleReader<R> {
     done: bool,
 }
 
-impl SampleReader<BufReader<std::fs::File>> {
-    /// Opens a file.
+impl SampleReader<Source> {
+    /// Opens a file, which may be compressed (gzip, xz or zstd, told by its content); `-` is standard input.
     ///
     /// # Errors
     /// [`FormatError::Read`].
@@ -97,7 +109,7 @@ pub fn parse_sample(reader: impl BufRead, file: &str) -> Result<SampleRecord, Fo
 }
 
 /// The first object, which may span lines, and the line in which it starts.
-fn read_first(lines: &mut Lines<impl BufRead>) -> Result<(SampleRecord, usize), FormatError> {
+fn read_first<T: DeserializeOwned>(lines: &mut Lines<impl BufRead>) -> Result<(T, usize), FormatError> {
     let file = lines.file().to_owned();
     let Some(line) = lines.next_filled()? else {
         return Err(lines.end("JSON", "an object with edges"));
@@ -120,33 +132,130 @@ pub(crate) fn read_json_lines_graph(
     options: &ReadOptions,
 ) -> Result<GraphFile, FormatError> {
     let mut lines = lines.with_limit(JSON_LIMIT);
-    let (mut record, start) = read_first(&mut lines)?;
-    let mut warnings = Vec::new();
-    if options.simplify && record.edge_attributes.width() <= 1 {
-        check_weights(&record, lines.file())?;
-        let mut weights = record.edge_attributes.values().to_vec();
-        if record.edge_attributes.width() == 0 || weights.len() == record.edges.len() {
-            warnings = simplify(&mut record.edges, &mut weights, true);
-            record.edge_attributes = Attributes::new(usize::from(!weights.is_empty()), weights);
-        }
-    }
-    let graph: Graph = record.graph().map_err(FormatError::graph(lines.file()))?;
+    let (document, start): (JsonGraph, usize) = read_first(&mut lines)?;
+    let file = lines.file().to_owned();
+    let mut read = if document.listed.is_some() || !document.links.names.is_empty() {
+        node_link_graph(document, &file, start, options)?
+    } else {
+        sample_graph(document, &file, start, options)?
+    };
     if start == lines.number() && matches!(lines.next_filled(), Ok(Some(_)) | Err(_)) {
-        warnings.push("only the first line was read: the file has more".to_owned());
+        read.warnings.push("only the first line was read: the file has more".to_owned());
     }
-    let names = NodeNames::Sequence { first: 0, nodes: graph.nodes() };
-    Ok(GraphFile { file: lines.file().to_owned(), graph, names, warnings, grid: None })
+    Ok(read)
 }
 
-/// That no weight is negative, by edge: JSON has no line for each.
-fn check_weights(record: &SampleRecord, file: &str) -> Result<(), FormatError> {
-    match record.edge_attributes.values().iter().position(|&weight| weight < 0.0) {
-        Some(edge) => {
-            let value = f64::from(record.edge_attributes.values()[edge]);
-            Err(FormatError::graph(file)(GraphError::Weight { edge, value }))
-        }
-        None => Ok(()),
+/// The graph of a sample: edges are directed, and attributes of any width are kept.
+fn sample_graph(
+    document: JsonGraph,
+    file: &str,
+    start: usize,
+    options: &ReadOptions,
+) -> Result<GraphFile, FormatError> {
+    let JsonGraph { mut record, mut weights, .. } = document;
+    let (width, rows, edges) = (record.edge_attributes.width(), record.edge_attributes.len(), record.edges.len());
+    if width > 0 && rows != edges {
+        let source = GraphError::RowCount { what: "edge attributes", expected: edges, found: rows };
+        return Err(FormatError::graph(file)(source));
     }
+    let choice = options.columns.weight.as_deref();
+    if width == 0 {
+        let position = Position { file, number: start };
+        weights =
+            chosen_field(&record, choice).map_err(|(expected, found)| position.error("weights", expected, found))?;
+    } else if choice == Some("none") {
+        (weights, record.edge_attributes) = (Vec::new(), Attributes::none());
+    }
+    if let Some(edge) = weights.iter().position(|&weight| weight < 0.0) {
+        return Err(FormatError::graph(file)(GraphError::Weight { edge, value: weights[edge] }));
+    }
+    let mut warnings = Vec::new();
+    if options.simplify && width <= 1 {
+        warnings = simplify(&mut record.edges, &mut weights, true);
+        record.edge_attributes = Attributes::none();
+    }
+    warnings.extend(report_rounding(&weights));
+    let graph: Graph = record.graph().map_err(FormatError::graph(file))?;
+    let names = NodeNames::Sequence { first: 0, nodes: graph.nodes() };
+    let attributes = graph.edge_attributes_in_original_order();
+    let (graph, exact) = with_weights(graph, &weights).map_err(FormatError::graph(file))?;
+    // Attributes beside the weight stay as they are.
+    let graph = if attributes.is_empty() {
+        graph
+    } else {
+        graph.with_edge_attributes(attributes).map_err(FormatError::graph(file))?
+    };
+    Ok(GraphFile { file: file.to_owned(), graph, weights: exact, names, warnings, grid: None })
+}
+
+/// The numbers of a member that has one for every edge: the one chosen, or an error where there is one that was not.
+fn chosen_field(record: &SampleRecord, choice: Option<&str>) -> Result<Vec<f64>, (String, String)> {
+    let numbers = |value: &Value| match value {
+        Value::Array(values) if !values.is_empty() && values.len() == record.edges.len() => {
+            values.iter().map(Value::as_f64).collect::<Option<Vec<f64>>>()
+        }
+        _ => None,
+    };
+    let lists: Vec<(&str, Vec<f64>)> =
+        record.fields.iter().filter_map(|(name, value)| Some((name.as_str(), numbers(value)?))).collect();
+    let names: Vec<&str> = lists.iter().map(|list| list.0).collect();
+    match choose_weight(&names, choice)? {
+        Some(place) => Ok(lists.into_iter().nth(place).map(|list| list.1).unwrap_or_default()),
+        None if names.is_empty() || choice.is_some() => Ok(Vec::new()),
+        None => {
+            let found = format!("one number for every edge in {}", list(names));
+            Err((format!("\"weights\" with one number for every edge, or {HOW_TO_CHOOSE_WEIGHT}"), found))
+        }
+    }
+}
+
+/// The graph of networkx's node-link form.
+fn node_link_graph(
+    document: JsonGraph,
+    file: &str,
+    start: usize,
+    options: &ReadOptions,
+) -> Result<GraphFile, FormatError> {
+    let JsonGraph { record, links, listed, .. } = document;
+    let position = Position { file, number: start };
+    let columns: Vec<&str> =
+        links.attributes.keys().map(String::as_str).filter(|name| !only_numbers_edges(name)).collect();
+    let choice = options.columns.weight.as_deref();
+    let fault = |(expected, found): (String, String)| position.error("edge attributes", expected, found);
+    let weights = match choose_weight(&columns, choice).map_err(fault)? {
+        Some(place) => Some(&links.attributes[columns[place]]),
+        None if columns.is_empty() || choice.is_some() => None,
+        None => return Err(position.error("edge attributes", HOW_TO_CHOOSE_WEIGHT, list(columns))),
+    };
+    let names = listed.unwrap_or_else(|| links.names.clone());
+    let places: HashMap<&str, u64> = names.iter().map(String::as_str).zip(0..).collect();
+    if places.len() != names.len() {
+        return Err(position.error("nodes", "different ids", "one that occurs twice"));
+    }
+    let mut rows = EdgeRows::default();
+    for (edge, ends) in record.edges.iter().enumerate() {
+        let mut ids = [0; 2];
+        for (id, &end) in ids.iter_mut().zip(ends) {
+            // Pairs of numbers beside a list of nodes are ids as well.
+            let number = || end.to_string();
+            let name = links.names.get(end as usize).cloned().unwrap_or_else(number);
+            let place = places.get(name.as_str()).copied();
+            *id = place.ok_or_else(|| position.error("edge", "ids of listed nodes", excerpt(&name)))?;
+        }
+        let weight = weights.map(|weights| match weights.get(edge) {
+            Some(&(of, weight)) if of == edge && weight >= 0.0 && (weight as f32).is_finite() => Ok(weight),
+            Some(&(of, weight)) if of == edge => {
+                Err(FormatError::graph(file)(GraphError::Weight { edge, value: weight }))
+            }
+            _ => Err(position.error("edge attributes", "a weight for every edge", format!("none for edge {edge}"))),
+        });
+        rows.push(ids[0], ids[1], weight.transpose()?);
+    }
+    let directed = record.fields.get("directed").and_then(Value::as_bool).unwrap_or(false);
+    let numbered = names.iter().zip(0_u64..).all(|(name, place)| *name == place.to_string());
+    let count = names.len();
+    let names = if numbered { NodeNames::Sequence { first: 0, nodes: count } } else { NodeNames::words(names) };
+    rows.into_graph(file, Numbering::Listed(names), options.directed.unwrap_or(directed), options)
 }
 
 #[cfg(test)]
@@ -178,6 +287,40 @@ mod tests {
         assert_eq!(error.to_string(), "t.json: edge attributes: expected 1 rows, found 2");
         let two = graph("{\"nodes\":2,\"edges\":[[0,1]]}\n{\"nodes\":2,\"edges\":[[0,1]]}\n").unwrap();
         assert_eq!(two.warnings, ["only the first line was read: the file has more"]);
+    }
+
+    #[test]
+    fn weights_of_any_name_are_read_or_refused() {
+        let read = graph(r#"{"nodes":2,"edges":[[0,1]],"weights":[100000.005]}"#).unwrap();
+        assert_eq!((read.weights.at(0), read.warnings.len()), (100000.005, 1));
+        let error = graph(r#"{"nodes":2,"edges":[[0,1]],"minutes":[7]}"#).unwrap_err().to_string();
+        assert!(error.contains("\"weights\"") && error.contains("\"minutes\""), "{error}");
+        let read = graph(r#"{"nodes":2,"edges":[[0,1]],"cost":[7]}"#).unwrap();
+        assert_eq!(read.weights.at(0), 7.0);
+    }
+
+    #[test]
+    fn node_link_graphs_keep_their_names() {
+        let text = r#"{"directed":true,"multigraph":false,"graph":{},"nodes":[{"id":"a","x":1},{"id":"b"},{"id":7}],
+            "links":[{"source":"b","target":"a","weight":2.5},{"source":7,"target":"b","weight":1,"key":0}]}"#;
+        let read = graph(text).unwrap();
+        assert_eq!(read.graph.edge_list(), [[1, 0], [2, 1]]);
+        assert_eq!((read.names.find("7"), read.names.name(1)), (Some(2), "b".to_owned()));
+        assert_eq!(read.graph.edge_attributes_in_original_order().values(), [2.5, 1.0]);
+        let plain = graph(r#"{"nodes":[{"id":0},{"id":1}],"edges":[{"source":0,"target":1}]}"#).unwrap();
+        assert_eq!((plain.graph.edges(), plain.names), (2, NodeNames::Sequence { first: 0, nodes: 2 }));
+        let faults = [
+            (r#"{"nodes":[{"id":0}],"links":[{"source":0,"target":1}]}"#, "expected ids of listed nodes, found \"1\""),
+            (r#"{"links":[{"source":0,"target":1,"km":1}]}"#, "found \"km\""),
+            (r#"{"links":[{"source":0,"target":1,"weight":1},{"source":0,"target":2}]}"#, "none for edge 1"),
+            (r#"{"links":[{"source":0,"target":1,"weight":-1}]}"#, "edge 0 has weight -1"),
+            (r#"{"nodes":[{"id":0},{"id":0}],"links":[]}"#, "occurs twice"),
+            (r#"{"links":[{"source":0}]}"#, "missing field `target`"),
+        ];
+        for (text, message) in faults {
+            let error = graph(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{text}: {error}");
+        }
     }
 
     #[test]

@@ -16,15 +16,29 @@ pub(crate) struct Rows {
     pub(crate) attributes: Attributes,
     /// How many rows there are, also where they are empty.
     pub(crate) count: usize,
+    /// The first number of each row as the text has it, if that was asked for.
+    pub(crate) first: Vec<f64>,
 }
 
 impl<'de> Deserialize<'de> for Rows {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_seq(RowsVisitor)
+        deserializer.deserialize_seq(RowsVisitor { keep_first: false })
     }
 }
 
-struct RowsVisitor;
+/// Rows that keep their first numbers in double precision: the weights of edges.
+#[derive(Debug, Default)]
+pub(crate) struct WeightRows(pub(crate) Rows);
+
+impl<'de> Deserialize<'de> for WeightRows {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(RowsVisitor { keep_first: true }).map(Self)
+    }
+}
+
+struct RowsVisitor {
+    keep_first: bool,
+}
 
 impl<'de> Visitor<'de> for RowsVisitor {
     type Value = Rows;
@@ -34,12 +48,13 @@ impl<'de> Visitor<'de> for RowsVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut rows: A) -> Result<Rows, A::Error> {
-        let (mut values, mut width, mut count) = (Vec::new(), 0, 0_usize);
+        let (mut values, mut width, mut count, mut firsts) = (Vec::new(), 0, 0_usize, Vec::new());
         loop {
-            let before = values.len();
-            if rows.next_element_seed(AppendNumbers(&mut values))?.is_none() {
+            let (before, mut first) = (values.len(), None);
+            if rows.next_element_seed(AppendNumbers { values: &mut values, first: &mut first })?.is_none() {
                 break;
             }
+            firsts.extend(first.filter(|_| self.keep_first));
             let found = values.len() - before;
             if count == 0 {
                 width = found;
@@ -49,36 +64,71 @@ impl<'de> Visitor<'de> for RowsVisitor {
             }
             count += 1;
         }
-        Ok(Rows { attributes: Attributes::new(width, values), count })
+        Ok(Rows { attributes: Attributes::new(width, values), count, first: firsts })
     }
 }
 
-/// A list of numbers; a bare number stands for a list of one, null for an empty one.
+/// A list of numbers, or of equally long rows of numbers, which are joined; a bare number stands for a list of one, null
+/// for an empty one.
 #[derive(Debug, Default)]
 pub(crate) struct NumberList(pub(crate) Vec<f32>);
 
 impl<'de> Deserialize<'de> for NumberList {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut values = Vec::new();
-        deserializer.deserialize_any(NumbersVisitor { values: &mut values, bare: true })?;
-        Ok(Self(values))
+        deserializer.deserialize_any(ListVisitor)
     }
 }
 
-/// Appends the numbers of a list.
-struct AppendNumbers<'a>(&'a mut Vec<f32>);
+struct ListVisitor;
+
+impl<'de> Visitor<'de> for ListVisitor {
+    type Value = NumberList;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a number, a list of numbers or a list of rows of numbers")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, rows: A) -> Result<NumberList, A::Error> {
+        let rows = RowsVisitor { keep_first: false }.visit_seq(rows)?;
+        Ok(NumberList(rows.attributes.values().to_vec()))
+    }
+
+    fn visit_f64<E: de::Error>(self, value: f64) -> Result<NumberList, E> {
+        let mut values = Vec::new();
+        NumbersVisitor { values: &mut values, first: &mut None }.push(value)?;
+        Ok(NumberList(values))
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<NumberList, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<NumberList, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<NumberList, E> {
+        Ok(NumberList::default())
+    }
+}
+
+/// Appends a row: the numbers of a list, or a bare number. Also says the first of them as the text has it.
+struct AppendNumbers<'a> {
+    values: &'a mut Vec<f32>,
+    first: &'a mut Option<f64>,
+}
 
 impl<'de> DeserializeSeed<'de> for AppendNumbers<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(NumbersVisitor { values: self.0, bare: false })
+        deserializer.deserialize_any(NumbersVisitor { values: self.values, first: self.first })
     }
 }
 
 struct NumbersVisitor<'a> {
     values: &'a mut Vec<f32>,
-    bare: bool,
+    first: &'a mut Option<f64>,
 }
 
 impl NumbersVisitor<'_> {
@@ -88,6 +138,7 @@ impl NumbersVisitor<'_> {
             return Err(E::custom(format_args!("{value:e} does not fit f32")));
         }
         self.values.push(stored);
+        self.first.get_or_insert(value);
         Ok(())
     }
 }
@@ -96,7 +147,7 @@ impl<'de> Visitor<'de> for NumbersVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(if self.bare { "a number or a list of numbers" } else { "a list of numbers" })
+        formatter.write_str("a number or a list of numbers")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut numbers: A) -> Result<(), A::Error> {
@@ -116,10 +167,6 @@ impl<'de> Visitor<'de> for NumbersVisitor<'_> {
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<(), E> {
         self.visit_f64(value as f64)
-    }
-
-    fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        Ok(())
     }
 }
 
@@ -209,12 +256,13 @@ mod tests {
     }
 
     #[test]
-    fn a_target_may_be_bare() {
+    fn a_target_may_be_bare_or_have_rows() {
         let list = |text: &str| serde_json::from_str::<NumberList>(text).map(|list| list.0);
         assert_eq!(list("2").unwrap(), [2.0]);
         assert_eq!(list("-2.5").unwrap(), [-2.5]);
         assert_eq!(list("[1,2]").unwrap(), [1.0, 2.0]);
         assert!(list("null").unwrap().is_empty());
-        assert!(list("\"x\"").is_err() && list("[[1]]").is_err());
+        assert_eq!(list("[[1,2],[3,4]]").unwrap(), [1.0, 2.0, 3.0, 4.0]);
+        assert!(list("\"x\"").is_err() && list("[[1],[2,3]]").is_err() && list("[[[1]]]").is_err());
     }
 }

@@ -1,8 +1,12 @@
 //! Reading text line by line in bounded memory.
 
-use std::{fmt::Display, fs::File, io::BufRead, io::BufReader, io::Read, path::Path};
+use std::{fmt::Display, io::BufRead, io::Read, path::Path};
 
-use super::{FormatError, error::excerpt};
+use super::{
+    FormatError,
+    compressed::{self, Source},
+    error::excerpt,
+};
 
 /// The longest line, in bytes, that the text formats accept.
 ///
@@ -19,15 +23,10 @@ pub(crate) struct Lines<R> {
     limit: usize,
 }
 
-impl Lines<BufReader<File>> {
-    /// Opens a file.
+impl Lines<Source> {
+    /// Opens a file, compressed or not; `-` is standard input.
     pub(crate) fn open(path: &Path) -> Result<Self, FormatError> {
-        let file = path.display().to_string();
-        // Directories can be opened on some platforms and fail only when read; either way the message names the file.
-        match File::open(path) {
-            Ok(handle) => Ok(Self::new(BufReader::with_capacity(1 << 16, handle), file)),
-            Err(error) => Err(FormatError::read(&file, &error)),
-        }
+        Ok(Self::new(compressed::open(path)?, path.display().to_string()))
     }
 }
 
@@ -244,7 +243,7 @@ mod tests {
 
     #[test]
     fn an_endless_reader_costs_bounded_memory() {
-        let mut lines = Lines::new(BufReader::new(std::io::repeat(b'7')), "endless");
+        let mut lines = Lines::new(std::io::BufReader::new(std::io::repeat(b'7')), "endless");
         assert!(lines.next_line().is_err());
         assert!(lines.buffer.capacity() <= 4 * LINE_LIMIT);
     }

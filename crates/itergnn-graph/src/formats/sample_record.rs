@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 
 use super::{
     edge_rows::node_limit,
-    json_values::{BoundedValue, NumberList, Rows},
+    json_links::{JsonEdges, JsonNodes},
+    json_values::{BoundedValue, NumberList, Rows, WeightRows},
 };
 use crate::{Attributes, Graph, GraphError};
 
@@ -22,8 +23,9 @@ use crate::{Attributes, Graph, GraphError};
 ///  "target": [2.5], "source": 0, "target_node": 1}
 /// ```
 ///
-/// Only `edges` must be there. `nodes` is needed where there are no node attributes; `target` may be a bare number. Unknown members land in
-/// `fields`, at most about a million values of them. Numbers must be finite as `f32`.
+/// Only `edges` must be there. `nodes` is needed where there are no node attributes; `target` may be a bare number or have rows. `weights`, one
+/// number for each edge, stand for edge attributes of width 1. The names of PyTorch Geometric are understood too: `edge_index` (two lists),
+/// `num_nodes`, `x`, `edge_attr`, `y`. Unknown members land in `fields`, at most about a million values of them. Numbers must be finite as `f32`.
 ///
 /// # Example
 /// ```
@@ -115,6 +117,28 @@ impl Serialize for SampleRecord {
 
 impl<'de> Deserialize<'de> for SampleRecord {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let document = JsonGraph::deserialize(deserializer)?;
+        if document.listed.is_some() || !document.links.names.is_empty() {
+            return Err(de::Error::custom("edges are pairs [sender, receiver] in samples, not objects"));
+        }
+        Ok(document.record)
+    }
+}
+
+/// A JSON document with a graph: a sample, or the node-link form.
+pub(crate) struct JsonGraph {
+    /// All but what follows.
+    pub(crate) record: SampleRecord,
+    /// The first edge attribute as the text has it.
+    pub(crate) weights: Vec<f64>,
+    /// Edges that are objects; their pairs are moved to the record.
+    pub(crate) links: JsonEdges,
+    /// Nodes that are listed by name.
+    pub(crate) listed: Option<Vec<String>>,
+}
+
+impl<'de> Deserialize<'de> for JsonGraph {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_map(RecordVisitor)
     }
 }
@@ -122,13 +146,13 @@ impl<'de> Deserialize<'de> for SampleRecord {
 struct RecordVisitor;
 
 impl<'de> Visitor<'de> for RecordVisitor {
-    type Value = SampleRecord;
+    type Value = JsonGraph;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("an object with edges")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<SampleRecord, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonGraph, A::Error> {
         /// Reads a member into a place that must still be empty.
         macro_rules! once {
             ($place:ident, $name:literal, $kind:ty) => {{
@@ -138,18 +162,35 @@ impl<'de> Visitor<'de> for RecordVisitor {
             }};
         }
         let (mut task, mut nodes, mut node_rows, mut edges) = (None, None, None, None);
-        let (mut edge_rows, mut global, mut target) = (None, None, None);
+        let (mut edge_rows, mut weights, mut global, mut target) = (None, None, None, None);
+        let mut listed = None;
         let mut fields = Map::new();
         let mut budget = FIELD_VALUE_LIMIT;
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
                 "task" => once!(task, "task", Option<String>),
-                "nodes" => once!(nodes, "nodes", Option<usize>),
-                "node_attributes" => once!(node_rows, "node_attributes", Rows),
-                "edges" => once!(edges, "edges", Vec<[u32; 2]>),
-                "edge_attributes" => once!(edge_rows, "edge_attributes", Rows),
+                "num_nodes" => once!(nodes, "nodes", Option<usize>),
+                "nodes" => match map.next_value()? {
+                    JsonNodes::Count(count) if nodes.is_none() => nodes = Some(count),
+                    JsonNodes::Names(names) if listed.is_none() => listed = Some(names),
+                    _ => return Err(de::Error::duplicate_field("nodes")),
+                },
+                "node_attributes" | "x" => once!(node_rows, "node_attributes", Rows),
+                "edges" | "links" => once!(edges, "edges", JsonEdges),
+                "edge_index" => {
+                    let [senders, receivers] = map.next_value::<[Vec<u32>; 2]>()?;
+                    if senders.len() != receivers.len() {
+                        return Err(de::Error::custom("edge_index has lists of different length"));
+                    }
+                    let pairs = senders.into_iter().zip(receivers).map(|(sender, receiver)| [sender, receiver]);
+                    if edges.replace(JsonEdges::from_pairs(pairs.collect())).is_some() {
+                        return Err(de::Error::duplicate_field("edges"));
+                    }
+                }
+                "edge_attributes" | "edge_attr" => once!(edge_rows, "edge_attributes", WeightRows),
+                "weights" => once!(weights, "weights", WeightRows),
                 "global_attributes" => once!(global, "global_attributes", NumberList),
-                "target" => once!(target, "target", NumberList),
+                "target" | "y" => once!(target, "target", NumberList),
                 _ => {
                     let value = map.next_value_seed(BoundedValue(&mut budget))?;
                     if fields.insert(name.clone(), value).is_some() {
@@ -161,16 +202,27 @@ impl<'de> Visitor<'de> for RecordVisitor {
         let node_rows = node_rows.unwrap_or_default();
         // Rows without columns still count the nodes.
         let counted = (node_rows.attributes.width() == 0 && node_rows.count > 0).then_some(node_rows.count);
-        Ok(SampleRecord {
+        let edge_rows = match (edge_rows, weights) {
+            (Some(_), Some(_)) => return Err(de::Error::custom("both \"weights\" and \"edge_attributes\"")),
+            (None, Some(WeightRows(weights))) if weights.attributes.width() > 1 => {
+                return Err(de::Error::custom(
+                    "\"weights\" has rows: several numbers for an edge are \"edge_attributes\"",
+                ));
+            }
+            (rows, weights) => rows.or(weights).unwrap_or_default().0,
+        };
+        let mut links: JsonEdges = edges.ok_or_else(|| de::Error::missing_field("edges"))?;
+        let record = SampleRecord {
             task: task.flatten(),
             nodes: nodes.flatten().or(counted),
             node_attributes: node_rows.attributes,
-            edges: edges.ok_or_else(|| de::Error::missing_field("edges"))?,
-            edge_attributes: edge_rows.unwrap_or_default().attributes,
+            edges: std::mem::take(&mut links.pairs),
+            edge_attributes: edge_rows.attributes,
             global_attributes: global.unwrap_or_default().0,
             target: target.unwrap_or_default().0,
             fields,
-        })
+        };
+        Ok(JsonGraph { record, weights: edge_rows.first, links, listed })
     }
 }
 
@@ -205,11 +257,24 @@ mod tests {
     }
 
     #[test]
+    fn weights_and_the_names_of_pytorch_geometric_are_understood() {
+        let ours =
+            read(r#"{"nodes":2,"edges":[[0,1]],"edge_attributes":[[2.5]],"node_attributes":[[1],[2]],"target":[3]}"#);
+        let weights = read(r#"{"nodes":2,"edges":[[0,1]],"weights":[2.5],"node_attributes":[[1],[2]],"target":3}"#);
+        let theirs = read(r#"{"num_nodes":2,"edge_index":[[0],[1]],"edge_attr":[2.5],"x":[[1],[2]],"y":3}"#);
+        let ours = ours.unwrap();
+        assert_eq!((&weights.unwrap(), &theirs.unwrap()), (&ours, &ours));
+    }
+
+    #[test]
     fn faults_are_named() {
         let faults = [
             ("[]", "invalid type: sequence, expected an object with edges"),
             ("{}", "missing field `edges`"),
-            (r#"{"edges":[[0,1,2]]}"#, "trailing characters"),
+            (r#"{"edges":[[0,1,2]]}"#, "an edge has two ends; weights stand in \"weights\""),
+            (r#"{"edges":[[0,1]],"weights":[1],"edge_attributes":[[1]]}"#, "both \"weights\" and"),
+            (r#"{"edges":[{"source":0,"target":1}]}"#, "edges are pairs [sender, receiver] in samples"),
+            (r#"{"edge_index":[[0,1],[1]]}"#, "edge_index has lists of different length"),
             (r#"{"edges":[[0,-1]]}"#, "invalid value: integer `-1`, expected u32"),
             (r#"{"edges":[],"edges":[]}"#, "duplicate field `edges`"),
             (r#"{"edges":[],"a":1,"a":2}"#, "the member \"a\" occurs twice"),
@@ -229,7 +294,7 @@ mod tests {
         assert!(read(r#"{"nodes":4000000000,"edges":[]}"#).unwrap().graph().is_err());
         assert!(read(r#"{"nodes":2,"edges":[[0,2]]}"#).unwrap().graph().is_err());
         assert_eq!(read(r#"{"node_attributes":[[],[]],"edges":[]}"#).unwrap().graph().unwrap().nodes(), 2);
-        let flood = format!(r#"{{"edges":[],"x":[{}0]}}"#, "0,".repeat(FIELD_VALUE_LIMIT));
+        let flood = format!(r#"{{"edges":[],"z":[{}0]}}"#, "0,".repeat(FIELD_VALUE_LIMIT));
         assert!(read(&flood).unwrap_err().to_string().contains("more than"));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! | question | solver |
 //! |---|---|
-//! | shortest path, non-negative weights | [`dijkstra`], [`bidirectional`] |
+//! | shortest path, non-negative weights | [`dijkstra`] |
 //! | shortest path, any weights | [`bellman_ford`] |
 //! | fewest edges | [`bfs`] |
 //! | shortest path on a grid | [`grid`] |
@@ -12,7 +12,6 @@
 
 pub mod bellman_ford;
 pub mod bfs;
-pub mod bidirectional;
 pub mod components;
 pub mod diameter;
 pub mod dijkstra;
