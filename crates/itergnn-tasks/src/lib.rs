@@ -26,6 +26,7 @@
 //! # Ok::<(), itergnn_tasks::TaskError>(())
 //! ```
 
+pub mod algorithms;
 pub mod component_count;
 mod error;
 mod generator_setting;

@@ -11,6 +11,7 @@ mod lobster;
 mod random_tree;
 mod regular;
 mod structured;
+mod watts_strogatz;
 
 pub use choice::Generator;
 pub use erdos_renyi::erdos_renyi;
@@ -19,3 +20,4 @@ pub use lobster::lobster;
 pub use random_tree::tree;
 pub use regular::regular;
 pub use structured::{complete, cube, cycle, disjoint_union, grid, line, moebius_ladder};
+pub use watts_strogatz::watts_strogatz;
