@@ -66,9 +66,7 @@ impl Allowance {
         if !self.holds(needed) {
             return Err(self.refusal(what, needed, None));
         }
-        if needed >= WORTH_SAYING {
-            note(&format!("{what} needs about {:.1} GiB of memory", needed as f64 / GIB));
-        }
+        say_if_much(what, needed);
         Ok(())
     }
 
@@ -93,7 +91,9 @@ impl Allowance {
             Ok((sampler.largest(), samples.saturating_add(bytes_of(sampler.largest()))))
         };
         let (elements, needed) = needs(spec)?;
+        let what = format!("a sample of up to {elements} nodes and edges");
         if self.holds(needed) {
+            say_if_much(&what, needed);
             return Ok(());
         }
         let fits = |size: u32| {
@@ -108,7 +108,13 @@ impl Allowance {
             if fits(middle) { low = middle } else { high = middle }
         }
         let fits = (low > 0).then(|| format!("sizes up to about {low} fit"));
-        Err(self.refusal(&format!("a sample of up to {elements} nodes and edges"), needed, fits))
+        Err(self.refusal(&what, needed, fits))
+    }
+}
+
+fn say_if_much(what: &str, needed: u64) {
+    if needed >= WORTH_SAYING {
+        note(&format!("{what} needs about {:.1} GiB of memory", needed as f64 / GIB));
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use itergnn::{
     graph::generators::Generator,
-    nn::{Device, Engine},
+    nn::{ControllerConfig, Device, Engine, LayerKind, layers::Aggregation},
     tasks::{
         SizeRange, Split, TaskSpec,
         shortest_path::{ShortestPathSpec, Weights},
@@ -32,13 +32,25 @@ struct TimedModel {
     name: &'static str,
     preset: &'static str,
     /// Layer and aggregation, where they are not the preset's.
-    layer: Option<(&'static str, &'static str)>,
+    layer: Option<(LayerKind, Aggregation)>,
 }
 
 const MODELS: [TimedModel; 4] = [
-    TimedModel { name: "path-sim-max", preset: "iter-homo-path-settle", layer: Some(("path-sim", "max")) },
-    TimedModel { name: "path-sim-attention", preset: "iter-homo-path-settle", layer: Some(("path-sim", "attention")) },
-    TimedModel { name: "path-attention", preset: "iter-homo-path-settle", layer: Some(("path", "attention")) },
+    TimedModel {
+        name: "path-sim-max",
+        preset: "iter-homo-path-settle",
+        layer: Some((LayerKind::PathSim, Aggregation::Max)),
+    },
+    TimedModel {
+        name: "path-sim-attention",
+        preset: "iter-homo-path-settle",
+        layer: Some((LayerKind::PathSim, Aggregation::Attention)),
+    },
+    TimedModel {
+        name: "path-attention",
+        preset: "iter-homo-path-settle",
+        layer: Some((LayerKind::Path, Aggregation::Attention)),
+    },
     TimedModel { name: "gcn-30", preset: "gcn", layer: None },
 ];
 
@@ -121,13 +133,15 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
 fn config(graphs: &TimedGraphs, model: &TimedModel) -> Result<ResolvedRun, TrainError> {
     let TimedGraphs { generator, weights, .. } = *graphs;
     let spec = ShortestPathSpec { generator, size: SizeRange::TRAINING, weights };
-    let mut text = format!("name = '{}'\n", model.preset);
+    let mut config = ModelConfig::preset(model.preset);
     if let Some((layer, aggregation)) = model.layer {
-        text.push_str(&format!("layer = '{layer}'\naggregation = '{aggregation}'\n"));
-        text.push_str(&format!("controller = {{ kind = 'iter-decay', epsilon = {NEVER:e} }}\n"));
+        let mut controller = ControllerConfig::iter_decay();
+        if let ControllerConfig::IterDecay(iter) = &mut controller {
+            iter.epsilon = NEVER;
+        }
+        (config.layer, config.aggregation, config.controller) = (Some(layer), Some(aggregation), Some(controller));
     }
-    let model: ModelConfig = toml::from_str(&text).map_err(|error| TrainError::ConfigText(error.to_string()))?;
-    RunConfig::new(TaskSpec::ShortestPath(spec), model).resolve()
+    RunConfig::new(TaskSpec::ShortestPath(spec), config).resolve()
 }
 
 /// The worst case: a confidence of one half everywhere, and message weights with which every state changes at every iteration.

@@ -40,7 +40,7 @@ struct Report {
     /// Pairs of which the model says that there is no way.
     unreachable: usize,
     /// Of the predicted length of each other pair, against the exact one.
-    relative_error: Spread,
+    relative_error: Option<Spread>,
     iterations: Spread,
     predictions: usize,
     capped: usize,
@@ -121,7 +121,7 @@ pub(crate) fn run(
         arrived,
         optimal,
         unreachable: count - errors.len(),
-        relative_error: Spread::of(errors.iter().copied(), errors.len()),
+        relative_error: (!errors.is_empty()).then(|| Spread::of(errors.iter().copied(), errors.len())),
         iterations: Spread::of(records.iter().map(|record| record.iterations as f64), count),
         predictions,
         capped,
@@ -152,13 +152,16 @@ fn draw(terrain: &Terrain, seed: u64, index: u64) -> Result<(u32, u32), Failure>
 
 fn table(report: &Report) -> String {
     let share = |count: usize| format!("{count} of {}", report.pairs);
+    let error = |of: fn(&Spread) -> f64| {
+        report.relative_error.as_ref().map_or("-".to_owned(), |spread| format!("{:.2e}", of(spread)))
+    };
     let row = vec![
         report.graph.clone(),
         report.nodes.to_string(),
         share(report.optimal),
         share(report.arrived),
-        format!("{:.2e}", report.relative_error.mean),
-        format!("{:.2e}", report.relative_error.max),
+        error(|spread| spread.mean),
+        error(|spread| spread.max),
         format!("{:.1}", report.iterations.mean),
         format!("{:.1}", report.seconds),
     ];

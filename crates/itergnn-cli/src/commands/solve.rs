@@ -88,7 +88,6 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
         return Err(Failure::bad_input(format!("{}: {why}; this one does not", arguments.model.display())));
     }
     let terrain = Terrain::read(arguments)?;
-    domain::warn_outside(&card, &terrain.file.graph);
     if arguments.picture.is_some() {
         map_of(&terrain.file)?;
     }
@@ -96,6 +95,7 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
     let (nodes, edges) = (terrain.graph.nodes(), terrain.graph.edges());
     let what = format!("{}: a graph of {nodes} nodes and {edges} edges", terrain.file.file);
     allowance.check(&what, predictor.bytes(nodes, edges))?;
+    domain::warn_outside(&card, &terrain.file.graph);
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     options.cap = arguments.max_iterations;
     let finder = PathFinder {

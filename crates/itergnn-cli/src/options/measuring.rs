@@ -9,7 +9,7 @@ use crate::compute::{ComputeChoice, EngineChoice, parse_threads};
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  itergnn reproduce --quick                     every table, small, in under 20 minutes on two cores
+  itergnn reproduce --quick                     every table, small; the time left is shown
   itergnn reproduce lobsters ablation --seeds 3 two tables in full
   itergnn reproduce --report-only               the report again from the results that are there
 

@@ -23,7 +23,7 @@ pub struct Budget {
 const RECIPE: u64 = u64::MAX;
 
 impl Budget {
-    /// Everything once in under 20 minutes on two cores.
+    /// Everything once, small.
     pub fn quick() -> Self {
         Self {
             quick: true,
