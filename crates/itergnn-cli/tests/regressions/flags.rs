@@ -56,6 +56,13 @@ const VALUES: &[(&str, &str)] = &[
     ("--fold", "1"),
     ("--set", "seed=3"),
     ("--config", "run.toml"),
+    ("--level", "node"),
+    ("--classes", "2"),
+    ("--loss", "mse"),
+    ("--readout", "sum"),
+    ("--blocks", "2"),
+    ("--validation-data", "own.jsonl"),
+    ("--validation-from-size", "9"),
 ];
 
 /// Flags that clap wants to see together with another.
@@ -230,8 +237,8 @@ fn train_ignored_flags_of_other_methods() {
     let folder = folder(FILES);
     let path = folder.path();
     let always = "model out hidden batch-size learning-rate seed resume set device threads";
-    let layers = "layer aggregation controller prior";
-    let sampled = format!("{always} {layers} epochs samples validation seeds engine");
+    let layers = "layer aggregation controller prior readout blocks";
+    let sampled = format!("{always} {layers} epochs samples validation seeds engine loss");
     for (task, meant) in [
         ("shortest-path", "generator size weighted weights"),
         ("component-count", "generator size"),
@@ -244,6 +251,9 @@ fn train_ignored_flags_of_other_methods() {
     }
     let played = format!("{always} {layers} steps layers kernel seeds size dots walls");
     refuses_the_rest(path, &["train", "pacman", "--out", "made"], &played);
+    let own = "epochs data level classes loss engine validation validation-data validation-from-size";
+    let line = ["train", "--data", "own.jsonl", "--level", "node", "--out", "made"];
+    refuses_the_rest(path, &line, &format!("{always} {layers} {own} config"));
     let folded = format!("{always} epochs folds fold data dataset");
     refuses_the_rest(path, &["train", "graph-classification", "--out", "made"], &folded);
     assert!(!path.join("made").exists(), "nothing is made before the flags are looked at");
