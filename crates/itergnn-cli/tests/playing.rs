@@ -93,7 +93,7 @@ fn what_cannot_be_is_refused_with_one_line() {
         (&["eval", "nearest-dot", "--size", "2"], "wall length 3"),
         (&["train", "pacman", "--dots", "256", "--out", "run"], "256 dots"),
         (&["train", "pacman", "--model", "gcn", "--layers", "0", "--out", "run"], "layers"),
-        (&["train", "pacman", "--epochs", "3", "--out", "run"], "--steps"),
+        (&["train", "pacman", "--epochs", "3", "--out", "run"], "--epochs"),
         (&["play", "nearest-dot", "--record", "game.mp4"], ".gif or .svg"),
         (&["play", "nearest-dot", "--dots", "5", "--size", "2", "--walls", "0"], "5 dots"),
         (&["play"], "terminal"),
