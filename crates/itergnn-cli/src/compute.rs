@@ -10,7 +10,7 @@ use crate::{failure::Failure, output};
 /// Where a command computes and with how many threads; results do not depend on the threads.
 #[derive(Debug, Args)]
 pub(crate) struct ComputeChoice {
-    /// This build computes on the CPU.
+    /// cuda: the first NVIDIA card, for training from samples and for predictions of the networks it covers.
     #[arg(long, default_value_t = DeviceName::Cpu, value_enum)]
     pub(crate) device: DeviceName,
     /// Threads to use; all cores unless told. Results do not depend on it.
@@ -42,11 +42,24 @@ pub(crate) enum DeviceName {
 }
 
 impl ComputeChoice {
-    /// Starts the threads and gives the device.
+    /// Starts the threads and gives the device of a command that computes on the CPU only.
     pub(crate) fn start(&self) -> Result<Device, Failure> {
-        if self.device == DeviceName::Cuda {
-            return Err(Failure::bad_input("--device cuda: this build computes on the CPU only; leave the flag out"));
+        self.refuse_card()?;
+        self.start_anywhere()
+    }
+
+    /// Refuses a card where only the CPU computes.
+    pub(crate) fn refuse_card(&self) -> Result<(), Failure> {
+        match self.device {
+            DeviceName::Cpu => Ok(()),
+            DeviceName::Cuda => {
+                Err(Failure::bad_input("--device cuda: this computes on the CPU only; leave the flag out"))
+            }
         }
+    }
+
+    /// Starts the threads and gives the device of what is computed on the CPU.
+    pub(crate) fn start_anywhere(&self) -> Result<Device, Failure> {
         if let Some(threads) = self.threads {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             pool.build_global().map_err(|error| Failure::failed(format!("--threads {threads}: {error}")))?;

@@ -64,12 +64,11 @@ fn what_there_is_not_is_refused() {
     let model = &lobster_model();
     let eval = ["eval", model, "--count", "1"];
     for (line, part) in [
-        ([&eval[..], &["--device", "cuda"]].concat(), "--device cuda"),
+        ([&eval[..], &["--device", "cuda"]].concat(), "not covered on a GPU"),
         ([&eval[..], &["--device", "tpu"]].concat(), "tpu"),
         ([&eval[..], &["--engine", "warp"]].concat(), "warp"),
         ([&eval[..], &["--engine", "fused"]].concat(), "max-plus"),
         ([&eval[..], &["--threads", "0"]].concat(), "at least one"),
-        ([&SMALL[..], &["--device", "cuda", "--out", "x"]].concat(), "--device cuda"),
         ([&SMALL[..], &["--set", "epochs", "--out", "x"]].concat(), "--set epochs"),
         ([&SMALL[..], &["--set", "model.max_plus.residual=true", "--out", "x"]].concat(), "model.max_plus"),
         (vec!["demo", "--picture", "x.gif"], "x.gif"),
@@ -83,6 +82,20 @@ fn what_there_is_not_is_refused() {
         assert!(message.contains(part), "{line:?}: {message:?} does not say {part:?}");
         assert!(!path.join("x").exists(), "{line:?} left something behind");
     }
+}
+
+#[test]
+fn a_card_that_is_not_there_is_one_line_and_nothing_is_left_behind() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let output = itergnn(folder.path(), &[&SMALL[..], &["--device", "cuda", "--seeds", "2", "--out", "x"]].concat());
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    if output.status.success() {
+        assert!(folder.path().join("x/seed-1/model.safetensors").exists(), "there is a card: {message}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("--device cpu") && !message.contains("panicked"), "{message}");
+    assert!(!folder.path().join("x").exists(), "something was left behind");
 }
 
 #[test]

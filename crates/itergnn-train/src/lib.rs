@@ -44,13 +44,14 @@ mod session;
 mod supervised;
 mod train;
 
-pub use card::{CardRun, train_on_card};
+pub use card::{CardPredictor, CardRun, train_on_card};
 pub use config::{
     Cap, CheckpointConfig, CrossValidationConfig, DataConfig, DqnConfig, Finishing, Holdout, LossKind, MaxPlusChanges,
     Measure, MethodConfig, ModelConfig, NamesVersion, OptimiserConfig, OwnTask, ResolvedRun, RunConfig, RunTask,
     Schedule, SelectionConfig, SupervisedConfig, TaskShape,
 };
 pub use error::TrainError;
+pub use itergnn_cuda::CudaError;
 pub use options::TrainOptions;
 pub use outcome::{Outcome, Status};
 pub use records::{EpochRecord, Observer, Plan, Record, Silent, StepRecord, Validation};

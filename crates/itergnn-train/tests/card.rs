@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use itergnn_nn::{Device, InitRng};
+use itergnn_train::evaluation::{EvalOptions, ModelPredictor, Predictor, evaluate};
 use itergnn_train::{
-    CardRun, Observer, Outcome, RunConfig, RunDirectory, Silent, Start, Status, StepRecord, TrainError, TrainOptions,
-    train, train_on_card,
+    CardPredictor, CardRun, Observer, Outcome, RunConfig, RunDirectory, Silent, Start, Status, StepRecord, TrainError,
+    TrainOptions, train, train_on_card,
 };
 
 fn config(model: &str, seed: u64) -> RunConfig {
@@ -105,4 +107,28 @@ fn what_the_card_does_not_cover_says_so() {
     let config = RunConfig { model: itergnn_train::ModelConfig::preset("max-plus"), ..config("path", 0) };
     let error = train_on_card(&[run(&config, None)], &TrainOptions::default(), |_| Silent).unwrap_err().to_string();
     assert!(error.contains("not covered on a GPU") || error.contains("--device cpu"), "{error}");
+}
+
+#[test]
+fn predictions_of_a_card_are_those_of_the_cpu() {
+    for name in ["iter-homo-path-settle", "path"] {
+        let config = config(name, 4);
+        let model = config.resolve().unwrap().model.init(&Device::flex(), &mut InitRng::new(4)).unwrap();
+        let card = match CardPredictor::new(&model) {
+            Ok(card) => card,
+            Err(error) => return println!("skipped: {error}"),
+        };
+        let options = EvalOptions { cap: Some(40), records: true, ..EvalOptions::default() };
+        let judge = |predictor: &dyn Predictor| {
+            evaluate(predictor, config.task.built_in().unwrap(), 20, 1, &options, &mut |_| {}).unwrap()
+        };
+        let (found, expected) = (judge(&card), judge(&ModelPredictor::new(&model, &Device::flex())));
+        assert_eq!(found.samples.len(), 20);
+        for (found, expected) in found.samples.iter().zip(&expected.samples) {
+            assert!(found.iterations.abs_diff(expected.iterations) <= 1, "{name}: {found:?} against {expected:?}");
+            for (left, right) in found.prediction.iter().zip(&expected.prediction) {
+                assert!((left - right).abs() <= 1e-4 * right.abs().max(1e-3), "{name}: {left} against {right}");
+            }
+        }
+    }
 }

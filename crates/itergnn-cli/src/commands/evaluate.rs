@@ -4,6 +4,7 @@ use itergnn::{
     nn::controllers::SAFETY_CAP,
     tasks::{Task, TaskSpec},
     train::{
+        CardPredictor,
         classification::is_classification_run,
         evaluation::{EvalOptions, EvalReport, ModelPredictor, Predictor, evaluate},
     },
@@ -11,6 +12,7 @@ use itergnn::{
 
 use crate::{
     commands::{classification, domain, model, own, pacman, task, train::failure},
+    compute::DeviceName,
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
     given::Given,
@@ -44,10 +46,11 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         arguments.compute.start()?;
         return pacman::evaluate_yardstick(arguments);
     }
-    let device = arguments.compute.start()?;
+    let device = arguments.compute.start_anywhere()?;
     let classified = [&COMPUTE[..], &["data", "records"]].concat();
     if is_classification_run(&arguments.model) {
         given.only("the folds of a cross-validation", &classified)?;
+        arguments.compute.refuse_card()?;
         return classification::evaluate_folds(arguments);
     }
     let (model, card) = model::load(&arguments.model)?;
@@ -55,13 +58,16 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         let what = if arguments.grid { "a pacman model on the paper's grid" } else { "a pacman model" };
         let own = ["count", "seed", "exploration", "recall", "symmetries", "max-iterations"];
         given.only(what, &[&COMPUTE[..], settings, &own].concat())?;
+        arguments.compute.refuse_card()?;
         return pacman::evaluate(arguments, &model, &card);
     }
     if card.task == Task::GraphClassification.name() {
         given.only("a graph-classification model", &classified)?;
+        arguments.compute.refuse_card()?;
         return classification::evaluate_model(arguments, &model, &card);
     }
     if let Some(task) = own::task_of(&card) {
+        arguments.compute.refuse_card()?;
         return own::evaluate(arguments, given, &model, &task, &device);
     }
     let mut spec = domain::trained_on(&card)
@@ -80,11 +86,14 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         records: arguments.records,
         cap: arguments.max_iterations,
     };
-    let predictor = ModelPredictor::new(&model, &device);
+    let predictor: Box<dyn Predictor> = match arguments.compute.device {
+        DeviceName::Cpu => Box::new(ModelPredictor::new(&model, &device)),
+        DeviceName::Cuda => Box::new(CardPredictor::new(&model).map_err(failure)?),
+    };
     allowance.check_samples(&spec, |elements| predictor.bytes(elements, 0))?;
     let progress = Progress::new("graphs", arguments.count);
     let mut tell = |at: itergnn::train::evaluation::EvalProgress| progress.at(at.judged);
-    let report = evaluate(&predictor, &spec, arguments.count, arguments.seed, &options, &mut tell).map_err(failure)?;
+    let report = evaluate(&*predictor, &spec, arguments.count, arguments.seed, &options, &mut tell).map_err(failure)?;
     drop(progress);
     if report.capped > 0 {
         warn(&format!("{} of {} graphs did not stop by themselves", report.capped, report.count));

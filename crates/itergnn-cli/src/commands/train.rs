@@ -12,14 +12,15 @@ use std::{
 use itergnn::{
     tasks::{Task, TaskSpec},
     train::{
-        MethodConfig, ModelConfig, Outcome, RunConfig, RunDirectory, RunTask, Start, Status, TrainError, TrainOptions,
-        seed_directory, train, train_on, train_seeds,
+        CardRun, CudaError, MethodConfig, ModelConfig, Outcome, RunConfig, RunDirectory, RunTask, Start, Status,
+        TrainError, TrainOptions, seed_directory, train, train_on, train_on_card, train_seeds,
     },
 };
 use serde::Serialize;
 
 use crate::{
     commands::{classification, own, task},
+    compute::DeviceName,
     estimate::Allowance,
     failure::Failure,
     given::Given,
@@ -29,8 +30,14 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failure> {
-    let device = arguments.compute.start()?;
+    let device = arguments.compute.start_anywhere()?;
+    let on_card = arguments.compute.device == DeviceName::Cuda;
     let config = configuration(arguments, given)?;
+    if on_card && !(matches!(config.method, MethodConfig::Supervised(_)) && matches!(config.task, RunTask::BuiltIn(_)))
+    {
+        let why = "--device cuda: only learning from samples that are drawn runs there; leave the flag out";
+        return Err(Failure::bad_input(why));
+    }
     let seeds = seeds(arguments, config.seed)?;
     let stop = stop_on_interrupt()?;
     let start = if arguments.resume { Start::ResumeOrNew } else { Start::New };
@@ -42,6 +49,7 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
     let data = own::samples(&config)?;
     let views = Views::new();
     let results = match seeds {
+        seeds if on_card => train_beside(arguments, &config, seeds.as_deref(), &options, &views)?,
         Some(seeds) => {
             let outcomes =
                 train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, |seed| views.of_seed(seed));
@@ -71,6 +79,23 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
     Ok(())
 }
 
+/// Trains all seeds side by side on the card.
+fn train_beside(
+    arguments: &TrainArguments,
+    config: &RunConfig,
+    seeds: Option<&[u64]>,
+    options: &TrainOptions,
+    views: &Views,
+) -> Result<Vec<(u64, Result<Outcome, TrainError>)>, Failure> {
+    let run = |seed: u64| CardRun {
+        config: RunConfig { seed, ..config.clone() },
+        directory: Some(seeds.map_or_else(|| arguments.out.clone(), |_| seed_directory(&arguments.out, seed))),
+    };
+    let runs: Vec<CardRun> = seeds.unwrap_or(&[config.seed]).iter().map(|&seed| run(seed)).collect();
+    let outcomes = train_on_card(&runs, options, |index| views.of_seed(runs[index].config.seed));
+    Ok(outcomes.map_err(failure)?.into_iter().map(|outcome| (outcome.seed, outcome.result)).collect())
+}
+
 /// What a run says that was asked to stop.
 pub(crate) fn stopped(arguments: &TrainArguments) -> Failure {
     Failure::failed(format!("stopped; the same command with --resume goes on in {}", arguments.out.display()))
@@ -81,9 +106,11 @@ pub(crate) fn stopped(arguments: &TrainArguments) -> Failure {
 pub(crate) fn failure(error: TrainError) -> Failure {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match &error {
-        TrainError::NotFinite { .. } | TrainError::PathNotFinite { .. } | TrainError::Worker(_) => {
-            Failure::failed(error)
-        }
+        TrainError::Cuda(CudaError::Unsupported(_)) => Failure::bad_input(error),
+        TrainError::NotFinite { .. }
+        | TrainError::PathNotFinite { .. }
+        | TrainError::Worker(_)
+        | TrainError::Cuda(_) => Failure::failed(error),
         TrainError::Io { action: "write", source, .. } => {
             let full = matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull);
             let room = if full { "make room and " } else { "" };

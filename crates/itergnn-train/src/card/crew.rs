@@ -137,10 +137,11 @@ impl Crew {
         }
     }
 
-    /// Gathers requests until every run that is left has made one, and serves them together.
+    /// Gathers requests until every run that is left has made one. Predictions are made as soon as that is so; steps wait until nobody asks for anything else, so that all
+    /// runs take theirs together.
     fn serve(&self, mut card: OnCard, mut left: Vec<bool>) {
+        let mut waiting: Vec<(usize, Request)> = Vec::new();
         loop {
-            let mut waiting: Vec<(usize, Request)> = Vec::new();
             while waiting.len() < left.iter().filter(|&&left| !left).count() {
                 match self.receiver.recv() {
                     Ok((run, Request::Leave)) => left[run] = true,
@@ -154,7 +155,11 @@ impl Crew {
             if waiting.is_empty() {
                 return;
             }
-            card.serve(waiting);
+            let (now, later): (Vec<_>, Vec<_>) =
+                waiting.into_iter().partition(|(_, request)| matches!(request, Request::Predict(..)));
+            let (now, later) = if now.is_empty() { (later, now) } else { (now, later) };
+            card.serve(now);
+            waiting = later;
         }
     }
 }

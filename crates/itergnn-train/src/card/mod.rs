@@ -6,6 +6,7 @@
 mod crew;
 mod member;
 mod network;
+mod predictor;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use crate::records::Observer;
 use crate::session::Session;
 use crate::{SeedOutcome, TrainError, TrainOptions};
 use member::Member;
+pub use predictor::CardPredictor;
 
 /// A run of an ensemble.
 #[derive(Debug, Clone)]

@@ -9,16 +9,16 @@ use rayon::prelude::*;
 use super::{Predicted, Predictor};
 use crate::TrainError;
 
-/// Most graphs in a batch: beyond it a batch only gets too large for the caches.
-const LARGEST_BATCH: usize = 32;
+/// Most graphs in a batch on the CPU: beyond it a batch only gets too large for the caches.
+pub(super) const LARGEST_BATCH: usize = 32;
 
-/// Cuts graphs that need the given numbers of bytes into runs that need at most `budget`; one that needs more is alone.
-pub(crate) fn cut_by_memory(bytes: impl IntoIterator<Item = u64>, budget: u64) -> Vec<Range<usize>> {
+/// Cuts graphs that need the given numbers of bytes into runs of at most `largest` that need at most `budget`; one that needs more is alone.
+pub(crate) fn cut_by_memory(bytes: impl IntoIterator<Item = u64>, budget: u64, largest: usize) -> Vec<Range<usize>> {
     let mut cuts: Vec<Range<usize>> = Vec::new();
     let mut used = 0_u64;
     for (index, needed) in bytes.into_iter().enumerate() {
         match cuts.last_mut() {
-            Some(last) if used.saturating_add(needed) <= budget && last.len() < LARGEST_BATCH => {
+            Some(last) if used.saturating_add(needed) <= budget && last.len() < largest => {
                 last.end = index + 1;
                 used += needed;
             }
@@ -43,7 +43,7 @@ pub(crate) fn predict_all<'a, G: AsRef<Graph> + Send>(
 ) -> Result<Predicted, TrainError> {
     let budget = memory / rayon::current_num_threads().max(1) as u64;
     let bytes = sizes.iter().map(|&(nodes, edges)| predictor.bytes(nodes, edges));
-    let parts = cut_by_memory(bytes, budget).into_par_iter().map(|range| {
+    let parts = cut_by_memory(bytes, budget, predictor.largest_batch()).into_par_iter().map(|range| {
         let graphs = range.map(&make).collect::<Result<Vec<G>, _>>()?;
         let graphs: Vec<&Graph> = graphs.iter().map(AsRef::as_ref).collect();
         predictor.predict(&graphs, options)
@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn runs_keep_to_the_budget_and_cover_everything() {
-        assert_eq!(cut_by_memory([4, 4, 4, 20, 1, 9], 10), [0..2, 2..3, 3..4, 4..6]);
-        assert!(cut_by_memory([], 10).is_empty());
-        let many = cut_by_memory(vec![0; 100], 0);
+        assert_eq!(cut_by_memory([4, 4, 4, 20, 1, 9], 10, LARGEST_BATCH), [0..2, 2..3, 3..4, 4..6]);
+        assert!(cut_by_memory([], 10, LARGEST_BATCH).is_empty());
+        let many = cut_by_memory(vec![0; 100], 0, LARGEST_BATCH);
         assert!(many.iter().all(|run| run.len() <= LARGEST_BATCH) && many.last().unwrap().end == 100);
     }
 }

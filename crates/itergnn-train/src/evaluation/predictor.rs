@@ -7,6 +7,7 @@ use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd};
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::{GnnModel, GraphTensors};
 
+use super::batching::LARGEST_BATCH;
 use crate::TrainError;
 
 /// What is predicted for several graphs.
@@ -34,6 +35,11 @@ pub trait Predictor: Sync {
 
     /// Roughly how many bytes a graph needs while it is predicted.
     fn bytes(&self, nodes: usize, edges: usize) -> u64;
+
+    /// Most graphs that are worth predicting together.
+    fn largest_batch(&self) -> usize {
+        LARGEST_BATCH
+    }
 
     /// The predicted lengths from every node to one, where a single pass gives exactly what one prediction per node
     /// would; `None` where it does not. Only the size of the graph's marks is read.
