@@ -8,8 +8,8 @@ use itergnn_nn::controllers::Trace;
 use itergnn_nn::store::{self, ModelCard};
 use itergnn_nn::{Device, GnnConfig, GnnModel, GraphTensors, ReadoutKind, RunOptions};
 use itergnn_tasks::TaskSpec;
-use itergnn_train::RunDirectory;
 use itergnn_train::evaluation::{EvalOptions, EvalReport, Found, Marks, ModelPredictor, PathFinder, evaluate};
+use itergnn_train::{Outcome, RunDirectory};
 
 use crate::Error;
 
@@ -184,6 +184,13 @@ impl Model {
     pub fn evaluate(&self, task: &TaskSpec, count: u64, seed: u64, options: &EvalOptions) -> Result<EvalReport, Error> {
         let predictor = ModelPredictor::new(&self.network, &self.device);
         Ok(evaluate(&predictor, task, count, seed, options, &mut |_| {})?)
+    }
+}
+
+impl From<Outcome> for Model {
+    /// The model that a training ended with; its card is empty. A run directory has it with its card.
+    fn from(outcome: Outcome) -> Self {
+        Self::new(outcome.model, ModelCard::default())
     }
 }
 
