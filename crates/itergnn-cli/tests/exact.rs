@@ -68,8 +68,10 @@ fn digits_beyond_single_precision_decide() {
     let direct = answer(&exact(folder.path(), "a.edges", tiny, &["--from", "0", "--to", "2"]));
     assert_eq!((&direct["length"], &direct["hops"]), (&1.5e-50.into(), &1.into()));
     let whole = "0 1 9007199254740990\n1 2 1\n0 2 9007199254740992\n";
-    let detour = answer(&exact(folder.path(), "a.edges", whole, &["--from", "0", "--to", "2"]));
-    assert_eq!((&detour["length"], &detour["hops"]), (&9_007_199_254_740_991.0.into(), &2.into()));
+    let detour = exact(folder.path(), "a.edges", whole, &["--from", "0", "--to", "2"]);
+    // As text: the JSON reader of this test may miss the last bit of so large a number.
+    let text = String::from_utf8_lossy(&detour.stdout);
+    assert!(text.contains("9007199254740991.0") && answer(&detour)["hops"] == 2, "{text}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_closed_or_full_stderr_was_a_panic() {
 
 #[test]
 fn a_failure_with_json_left_stdout_empty() {
-    let folder = folder(&[("roads.gr", ROADS), ("one.gr", "p sp 3 1\na 1 2 5\n")]);
+    let folder = folder(&[("roads.gr", ROADS), ("one.gr", "p sp 3 2\na 1 2 5\na 2 3 1\n")]);
     let path = folder.path();
     let model = lobster_model();
     fails(path, &["exact", "nowhere.gr", "--json"], 2, &["nowhere.gr"]);
