@@ -122,5 +122,5 @@ fn what_is_missing_or_wrong_is_one_line() {
     assert!(code == Some(2) && message.contains("TINY.txt"), "{message}");
     assert!(!path.join("run/result.json").exists());
     let (code, message) = refusal(path, &["train", "shortest-path", "--fold", "1", "--out", "other"]);
-    assert!(code == Some(2) && message.contains("graph-classification"), "{message}");
+    assert!(code == Some(2) && message.contains("--fold means nothing for shortest-path"), "{message}");
 }
