@@ -70,7 +70,10 @@ fn knn(numbers: &mut Numbers) -> (usize, Vec<(u32, u32)>) {
     (count, edges)
 }
 
-fn samples(draw: fn(&mut Numbers) -> (usize, Vec<(u32, u32)>)) -> Samples {
+/// Draws the number of nodes and the edges of a graph.
+type Draw = fn(&mut Numbers) -> (usize, Vec<(u32, u32)>);
+
+fn samples(draw: Draw) -> Samples {
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
     let mut samples = Samples::new(3, 1);
     for _ in 0..2_000 {

@@ -68,6 +68,7 @@ impl Widths {
 
 impl Plan {
     /// A plan for `batch` graphs of each of `models` models at once, all drawn from `samples`.
+    #[expect(clippy::too_many_arguments, reason = "what a launch depends on, each once; there is one caller per kind")]
     pub(crate) fn new(
         gpu: &Gpu,
         network: &Network,

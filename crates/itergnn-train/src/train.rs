@@ -53,14 +53,16 @@ pub fn train(
 /// # Example
 /// ```
 /// use std::sync::Arc;
-/// use itergnn_graph::Graph;
+/// use itergnn_graph::{Attributes, Graph, GraphError};
 /// use itergnn_nn::Level;
 /// use itergnn_train::{ModelConfig, OwnTask, RunConfig, Silent, TrainOptions, data::OwnData, train_on};
 ///
 /// // Lines of 2 to 9 nodes and how long they are.
 /// let line = |nodes: u32| (0..nodes - 1).map(|node| [node, node + 1]).collect::<Vec<_>>();
-/// let labelled = (2..10).map(|nodes| Ok((Graph::undirected(nodes as usize, &line(nodes))?, vec![nodes as f32 - 1.0])));
-/// let graphs = Arc::new(labelled.collect::<Result<Vec<_>, itergnn_graph::GraphError>>()?);
+/// let ones = |nodes: u32| Attributes::new(1, vec![1.0; nodes as usize]);
+/// let graph = |nodes: u32| Graph::undirected(nodes as usize, &line(nodes))?.with_node_attributes(ones(nodes));
+/// let labelled = (2..10).map(|nodes| Ok((graph(nodes)?, vec![nodes as f32 - 1.0])));
+/// let graphs = Arc::new(labelled.collect::<Result<Vec<_>, GraphError>>()?);
 /// let mut config = RunConfig::new(OwnTask::new(Level::Graph), ModelConfig::preset("iter-path"));
 /// (config.model.hidden_width, config.supervised_mut()?.epochs) = (Some(4), 2);
 /// let data = OwnData { train: graphs.clone(), validation: graphs };

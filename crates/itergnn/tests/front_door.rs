@@ -4,7 +4,7 @@ use itergnn::graph::generators;
 use itergnn::prelude::*;
 
 fn shipped(name: &str) -> Model {
-    Model::load(format!("{}/../../models/{name}.safetensors", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    Model::load(format!("{}/../../models/{name}.safetensors", env!("CARGO_MANIFEST_DIR"))).expect("a shipped model")
 }
 
 #[test]

@@ -79,6 +79,9 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
     Ok(())
 }
 
+/// How the run of each seed ended.
+type Ended = Vec<(u64, Result<Outcome, TrainError>)>;
+
 /// Trains all seeds side by side on the card.
 fn train_beside(
     arguments: &TrainArguments,
@@ -86,7 +89,7 @@ fn train_beside(
     seeds: Option<&[u64]>,
     options: &TrainOptions,
     views: &Views,
-) -> Result<Vec<(u64, Result<Outcome, TrainError>)>, Failure> {
+) -> Result<Ended, Failure> {
     let run = |seed: u64| CardRun {
         config: RunConfig { seed, ..config.clone() },
         directory: Some(seeds.map_or_else(|| arguments.out.clone(), |_| seed_directory(&arguments.out, seed))),

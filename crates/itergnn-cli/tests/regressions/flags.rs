@@ -83,8 +83,7 @@ const FILES: &[(&str, &str)] = &[
 /// The long flags of a command, from its help.
 fn flags(folder: &Path, command: &str) -> Vec<String> {
     let help = text(&itergnn(folder, &[command, "--help"]).stdout);
-    let words =
-        help.lines().filter_map(|line| line.trim_start().split_whitespace().find(|word| word.starts_with("--")));
+    let words = help.lines().filter_map(|line| line.split_whitespace().find(|word| word.starts_with("--")));
     let is_definition = |flag: &&str| !["--help", "--version", "--json", "--quiet"].contains(flag);
     let mut flags: Vec<String> =
         words.filter(is_definition).map(|word| word.trim_end_matches(',').to_owned()).collect();

@@ -205,7 +205,8 @@ impl Columns {
     /// Whether a column is neither an end, nor the weight, nor a number of the row.
     pub(crate) fn is_unused(&self, column: usize) -> bool {
         let used = [Some(self.sender), Some(self.receiver), self.weight, self.edge_id].contains(&Some(column));
-        !used && !(self.header && only_numbers_edges(&self.names[column]))
+        let numbers_edges = self.header && only_numbers_edges(&self.names[column]);
+        !(used || numbers_edges)
     }
 
     /// That numbers in an unused column do not matter: there is a weight, or the user wants none.

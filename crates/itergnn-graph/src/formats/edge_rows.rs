@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn digits_that_f32_loses_are_reported() {
         assert!(report_rounding(&[0.1, 2.5, 57.403187, 16_777_216.0, 0.0]).is_empty());
-        for weight in [16_777_217.0, 50_000.0055, 1e-50, 100_000.005] {
+        for weight in [16_777_217.0, 50_000.005_5, 1e-50, 100_000.005] {
             assert_eq!(report_rounding(&[weight]).len(), 1, "{weight}");
         }
         assert_eq!(report_rounding(&[1e17])[1], "1 whole number is beyond 2^53: not exact");

@@ -26,7 +26,7 @@ use crate::{Graph, GraphError};
 /// ```
 pub fn watts_strogatz(nodes: usize, neighbours: usize, p: f64, rng: &mut impl Rng) -> Result<Graph, GraphError> {
     let refuse = |why: String| Err(GraphError::Parameter { what: "watts_strogatz", why });
-    if neighbours % 2 != 0 || neighbours >= nodes {
+    if !neighbours.is_multiple_of(2) || neighbours >= nodes {
         return refuse(format!(
             "{neighbours} neighbours of {nodes} nodes, expected an even number below that of nodes"
         ));
