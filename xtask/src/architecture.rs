@@ -15,9 +15,9 @@ const RULES: &[(&str, &[&str], bool)] = &[
     ("itergnn-nn", &["itergnn-graph", "itergnn-kernels"], true),
     ("itergnn-train", &["itergnn-graph", "itergnn-tasks", "itergnn-cuda", "itergnn-nn"], true),
     ("itergnn", &["itergnn-graph", "itergnn-tasks", "itergnn-kernels", "itergnn-nn", "itergnn-train"], false),
-    ("itergnn-cli", &["itergnn"], false),
+    ("itergnn-serve", &["itergnn"], false),
+    ("itergnn-cli", &["itergnn", "itergnn-serve"], false),
     ("itergnn-py", &["itergnn"], false),
-    ("itergnn-web", &["itergnn"], false),
     ("xtask", &[], false),
 ];
 

@@ -4,6 +4,7 @@ mod architecture;
 mod check;
 mod python;
 mod sanitize;
+mod web;
 
 use std::process::ExitCode;
 
@@ -16,6 +17,10 @@ usage: cargo xtask <task>
   test           all tests
   python         the Python package: lints, wheel, pytest in a fresh virtual environment (needs python3 and PyPI)
   wheel          the wheel of the Python package, optimised, in target/wheels
+  web            compiles the page of `itergnn serve` (needs node)
+  web-check      whether the compiled page in the repository is current, where there is node
+  browser        the page in a headless Chromium (needs node; installs the browser if it may)
+  load           64 clients on the server for 30 s (not in CI; on an idle machine)
   sanitize       the kernels' portable path with the address sanitizer (not in CI)
   valgrind       the kernels' corner cases under valgrind (not in CI; minutes)";
 
@@ -28,6 +33,10 @@ fn main() -> ExitCode {
         "test" => check::test(),
         "python" => python::test(),
         "wheel" => python::wheel(),
+        "web" => web::build(),
+        "web-check" => web::check(),
+        "browser" => web::browser(),
+        "load" => web::load(),
         "sanitize" => sanitize::address(),
         "valgrind" => sanitize::valgrind(),
         _ => {

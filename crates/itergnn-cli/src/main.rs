@@ -89,6 +89,7 @@ fn run(command: &Command, given: &Given) -> Result<(), Failure> {
         Command::Predict(arguments) => commands::predict::run(arguments),
         Command::Reproduce(arguments) => commands::reproduce::run(arguments, given),
         Command::Play(arguments) => commands::play::run(arguments, given),
+        Command::Serve(arguments) => commands::serve::run(arguments),
         Command::Bench(arguments) => commands::bench::run(arguments),
         Command::Properties(arguments) => commands::properties::run(arguments),
         Command::Import(arguments) => commands::import::run(arguments),

@@ -139,7 +139,7 @@ mod tests {
     fn a_token_opens_by_header_cookie_or_address() {
         let host = (header::HOST, "10.0.0.1:7878");
         let with = |uri: &str, extra: &[(header::HeaderName, &str)]| {
-            ask(Some(TOKEN), Method::GET, uri, &[&[host.clone()], extra].concat())
+            ask(Some(TOKEN), Method::GET, uri, &[std::slice::from_ref(&host), extra].concat())
         };
         assert_eq!(with("/", &[]), Err(401));
         assert_eq!(with("/", &[(header::AUTHORIZATION, "Bearer 0123456789abcdef")]), Ok(Admission::Welcome));

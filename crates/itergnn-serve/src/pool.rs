@@ -115,6 +115,8 @@ fn work(receiver: &Mutex<Receiver<Job>>) {
 mod tests {
     use super::*;
     use axum::http::StatusCode;
+    use std::future::Future;
+    use std::task::Poll;
 
     const LONG: Duration = Duration::from_secs(30);
 
@@ -140,20 +142,15 @@ mod tests {
                 })
             };
             begun.recv().unwrap();
-            let queued = {
-                let pool = Arc::clone(&pool);
-                tokio::spawn(async move { pool.run(LONG, |_| Ok(2)).await })
-            };
-            // The queued job is in the channel once a third is refused.
-            let refused = loop {
-                match pool.run(Duration::from_millis(20), |_| Ok(3)).await {
-                    Err(error) if error.message.contains("queue is full") => break error,
-                    _ => tokio::time::sleep(Duration::from_millis(5)).await,
-                }
-            };
+            // A job is in the queue once its future was looked at; the next finds no room.
+            let mut queued = std::pin::pin!(pool.run(LONG, |_| Ok(2)));
+            let looked = std::future::poll_fn(|context| Poll::Ready(queued.as_mut().poll(context).is_pending()));
+            assert!(looked.await);
+            let refused = pool.run(LONG, |_| Ok(3)).await.unwrap_err();
+            assert!(refused.message.contains("queue is full"), "{}", refused.message);
             assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
             open.send(()).unwrap();
-            assert_eq!((blocked.await.unwrap(), queued.await.unwrap()), (Ok(1), Ok(2)));
+            assert_eq!((blocked.await.unwrap(), queued.await), (Ok(1), Ok(2)));
             assert_eq!(pool.run(LONG, |_| Ok(4)).await, Ok(4));
         });
     }

@@ -18,6 +18,7 @@ pub(crate) mod properties;
 mod random_pairs;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
+pub(crate) mod serve;
 pub(crate) mod solve;
 mod solve_image;
 mod task;

@@ -3,6 +3,7 @@
 mod data;
 mod measuring;
 mod models;
+mod serving;
 mod training;
 
 use clap::{Args, Parser, Subcommand};
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 pub(crate) use data::{ExactArguments, PropertiesArguments, ReadingOptions, SampleArguments, TaskChoice};
 pub(crate) use measuring::{BenchArguments, ReproduceArguments};
 pub(crate) use models::{EvalArguments, ImportArguments, PlayArguments, PredictArguments, SolveArguments};
+pub(crate) use serving::ServeArguments;
 pub(crate) use training::{DemoArguments, TrainArguments, ValidationSamples};
 
 /// Graph neural networks that learn on small graphs and work on graphs of any size.
@@ -51,6 +53,8 @@ pub(crate) enum Command {
     Reproduce(ReproduceArguments),
     /// Shows a game of Pacman in the terminal, or lets you play.
     Play(PlayArguments),
+    /// Shows models, graphs and runs on a local page, with a JSON interface.
+    Serve(ServeArguments),
     /// Times training steps and inference on this machine; run it when nothing else does.
     Bench(BenchArguments),
     /// Turns a checkpoint of the paper's PyTorch code into a model.
@@ -86,7 +90,7 @@ impl Command {
     pub(crate) fn wants_json(&self) -> bool {
         match self {
             Self::Demo(arguments) => arguments.json,
-            Self::Sample(_) | Self::Completions(_) | Self::Man(_) => false,
+            Self::Sample(_) | Self::Serve(_) | Self::Completions(_) | Self::Man(_) => false,
             Self::Exact(arguments) => arguments.json,
             Self::Train(arguments) => arguments.json,
             Self::Eval(arguments) => arguments.json,

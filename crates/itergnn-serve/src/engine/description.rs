@@ -2,7 +2,7 @@
 
 use itergnn::nn::{GnnConfig, named_tensors};
 use itergnn::tasks::pacman::PacmanConfig;
-use itergnn::train::rl::DqnConfig;
+use itergnn::train::RunConfig;
 use serde::Serialize;
 
 use super::Loaded;
@@ -81,8 +81,7 @@ impl Loaded {
 
     /// The games a player has learned on, if this is one.
     pub(crate) fn game(&self) -> Option<PacmanConfig> {
-        let config = self.model.card().training.get("play")?.clone();
-        serde_json::from_value::<DqnConfig>(config).ok().map(|config| config.game)
+        RunConfig::of_card(self.model.card())?.game().ok().copied()
     }
 
     /// Channels of a node's state.

@@ -1,6 +1,6 @@
 //! A server in this process, and a client that can misbehave.
 
-#![allow(dead_code, reason = "not every test file uses every helper")]
+#![allow(dead_code, clippy::unwrap_used, reason = "not every test file uses every helper")]
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,57 +11,57 @@ use itergnn_serve::{Limits, ServeError, ServeOptions, Server, StopHandle};
 use serde_json::Value;
 
 /// How long a test waits for anything; far longer than anything takes, on a machine that has other things to do.
-pub const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A server on a free port, stopped when the value goes.
-pub struct Running {
-    pub address: SocketAddr,
+pub(crate) struct Running {
+    pub(crate) address: SocketAddr,
     stop: StopHandle,
     thread: Option<JoinHandle<Result<(), ServeError>>>,
 }
 
 impl Running {
-    pub fn start(options: ServeOptions) -> Self {
+    pub(crate) fn start(options: ServeOptions) -> Self {
         let server = Server::bind(ServeOptions { port: 0, ..options }).unwrap();
         let (address, stop) = (server.address(), server.stop_handle());
         let thread = Some(std::thread::spawn(move || server.run()));
         Self { address, stop, thread }
     }
 
-    pub fn plain() -> Self {
+    pub(crate) fn plain() -> Self {
         Self::start(ServeOptions::default())
     }
 
-    pub fn with_limits(change: impl FnOnce(&mut Limits)) -> Self {
+    pub(crate) fn with_limits(change: impl FnOnce(&mut Limits)) -> Self {
         let mut limits = Limits::default();
         change(&mut limits);
         Self::start(ServeOptions { limits, ..ServeOptions::default() })
     }
 
     /// Stops the server and waits for it.
-    pub fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         self.stop.stop();
         self.thread.take().unwrap().join().unwrap().unwrap();
     }
 
-    pub fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream
     }
 
     /// Sends bytes and reads until the server closes the connection.
-    pub fn raw(&self, bytes: &[u8]) -> Answer {
+    pub(crate) fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = self.connect();
         stream.write_all(bytes).unwrap();
         Answer::read(&mut stream)
     }
 
-    pub fn get(&self, path: &str) -> Answer {
+    pub(crate) fn get(&self, path: &str) -> Answer {
         self.raw(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())
     }
 
-    pub fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
         self.raw(&request(path, "application/json", body.to_string().as_bytes()))
     }
 }
@@ -73,7 +73,7 @@ impl Drop for Running {
 }
 
 /// The bytes of a POST.
-pub fn request(path: &str, kind: &str, body: &[u8]) -> Vec<u8> {
+pub(crate) fn request(path: &str, kind: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n",
         body.len()
@@ -82,14 +82,14 @@ pub fn request(path: &str, kind: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// What came back.
-pub struct Answer {
-    pub status: u16,
-    pub head: String,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub fn read(stream: &mut TcpStream) -> Self {
+    pub(crate) fn read(stream: &mut TcpStream) -> Self {
         let mut bytes = Vec::new();
         // A connection that the server cuts off ends what can be read; the test looks at what came before.
         let _ = stream.read_to_end(&mut bytes);
@@ -103,22 +103,22 @@ impl Answer {
         Self { status, head, body: if chunked { unchunk(&body) } else { body } }
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
     /// The value, which must be there.
-    pub fn ok(&self) -> Value {
+    pub(crate) fn ok(&self) -> Value {
         assert_eq!(self.status, 200, "{}", self.text());
         self.json()
     }
 
     /// The line of a refusal, which must be there.
-    pub fn refused(&self, status: u16) -> String {
+    pub(crate) fn refused(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{}", self.text());
         let value = self.json();
         let line = value["error"].as_str().expect("a refusal has a line").to_owned();

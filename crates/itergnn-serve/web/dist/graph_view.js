@@ -68,11 +68,12 @@ export class GraphView {
     side() {
         return Math.max(10, Math.min(this.canvas.clientWidth, this.canvas.clientHeight) - 2 * MARGIN);
     }
-    toCanvas([x, y]) {
+    projection() {
         const side = this.side();
         const left = (this.canvas.clientWidth - side) / 2;
         const top = (this.canvas.clientHeight - side) / 2;
-        return [(left + x * side) * this.zoom + this.offset[0], (top + y * side) * this.zoom + this.offset[1]];
+        const [zoom, [dx, dy]] = [this.zoom, this.offset];
+        return ([x, y]) => [(left + x * side) * zoom + dx, (top + y * side) * zoom + dy];
     }
     toPlace(x, y) {
         const side = this.side();
@@ -87,8 +88,9 @@ export class GraphView {
     }
     nodeAt(x, y) {
         let [best, nearest] = [-1, Math.max(this.radius() + 5, 9) ** 2];
+        const toCanvas = this.projection();
         this.picture.positions.forEach((place, node) => {
-            const [px, py] = this.toCanvas(place);
+            const [px, py] = toCanvas(place);
             const distance = (px - x) ** 2 + (py - y) ** 2;
             if (distance < nearest) {
                 [best, nearest] = [node, distance];
@@ -153,7 +155,7 @@ export class GraphView {
         context.strokeStyle = theme("edge");
         context.globalAlpha = many > 20000 ? 0.35 : many > 4000 ? 0.6 : 1;
         context.lineWidth = many > 4000 ? 0.6 : many > 500 ? 1 : 1.6;
-        const places = this.picture.positions.map((place) => this.toCanvas(place));
+        const places = this.picture.positions.map(this.projection());
         context.beginPath();
         for (const [from, to] of this.picture.graph.edges) {
             const [a, b] = [places[from], places[to]];
@@ -168,6 +170,7 @@ export class GraphView {
         return canvas;
     }
     strokePath(context, path, colour, wide, alpha) {
+        const toCanvas = this.projection();
         context.save();
         context.strokeStyle = colour;
         context.globalAlpha = alpha;
@@ -178,7 +181,7 @@ export class GraphView {
         path.forEach((node, at) => {
             const place = this.picture.positions[node];
             if (place) {
-                const [x, y] = this.toCanvas(place);
+                const [x, y] = toCanvas(place);
                 if (at === 0) {
                     context.moveTo(x, y);
                 }
@@ -201,9 +204,10 @@ export class GraphView {
             return;
         }
         const { clientWidth: width, clientHeight: height } = this.canvas;
+        const toCanvas = this.projection();
         const buckets = Array.from({ length: SHADES + 2 }, () => []);
         this.picture.positions.forEach((place, node) => {
-            const [x, y] = this.toCanvas(place);
+            const [x, y] = toCanvas(place);
             if (x >= -radius && y >= -radius && x <= width + radius && y <= height + radius) {
                 buckets[this.shadeOfNode(node)].push(x, y);
             }
@@ -225,13 +229,14 @@ export class GraphView {
             [layer.width, layer.height] = [width, height];
             this.pixels = new ImageData(width, height);
         }
+        const toCanvas = this.projection();
         const words = new Uint32Array(this.pixels.data.buffer);
         words.fill(0);
         const ratio = window.devicePixelRatio || 1;
         const side = Math.max(2, Math.round(2 * radius * ratio));
         const palette = Array.from({ length: SHADES + 2 }, (_, shade) => pixelOf(shade === PLAIN ? theme("node") : shade === REST ? theme("rest") : colourOf(shade)));
         this.picture.positions.forEach((place, node) => {
-            const [x, y] = this.toCanvas(place);
+            const [x, y] = toCanvas(place);
             const [left, top] = [Math.round(x * ratio - side / 2), Math.round(y * ratio - side / 2)];
             if (left < 0 || top < 0 || left + side > width || top + side > height) {
                 return;
@@ -250,12 +255,13 @@ export class GraphView {
             [this.marks.to, "B", theme("to")],
         ];
         const radius = Math.max(this.radius() + 3, 8);
+        const toCanvas = this.projection();
         for (const [node, letter, colour] of ends) {
             const place = this.picture.positions[node];
             if (!place) {
                 continue;
             }
-            const [x, y] = this.toCanvas(place);
+            const [x, y] = toCanvas(place);
             context.beginPath();
             context.arc(x, y, radius, 0, 2 * Math.PI);
             context.fillStyle = colour;
@@ -273,7 +279,7 @@ export class GraphView {
         }
         const focus = this.picture.positions[this.focused];
         if (focus) {
-            const [x, y] = this.toCanvas(focus);
+            const [x, y] = toCanvas(focus);
             context.beginPath();
             context.arc(x, y, radius + 4, 0, 2 * Math.PI);
             context.strokeStyle = theme("focus");

@@ -262,6 +262,7 @@ export function startGraphs() {
     });
     byId("graph-empty").addEventListener("click", () => {
         scene = empty();
+        edgeFrom = -1;
         views.forEach((view) => {
             view.resetView();
             view.show(scene);

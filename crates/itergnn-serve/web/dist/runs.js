@@ -49,6 +49,7 @@ class Watched {
         return (last.step - first.step) / (last.seconds - first.seconds);
     }
 }
+const MOST = 4;
 const watched = new Map();
 let runs = [];
 let waiting = false;
@@ -159,7 +160,14 @@ function list() {
     byId("runs-list").replaceChildren(...matches.map((run, at) => {
         const box = make("input", { type: "checkbox", id: `run-${at}`, "data-name": run.name });
         box.checked = watched.has(run.name);
-        box.addEventListener("change", () => watch(run.name, box.checked));
+        box.addEventListener("change", () => {
+            if (box.checked && watched.size >= MOST) {
+                box.checked = false;
+                say(`At most ${MOST} runs are watched at a time: leave one out first.`, true);
+                return;
+            }
+            watch(run.name, box.checked);
+        });
         const what = [run.task, run.model, run.seed === null ? null : `seed ${run.seed}`].filter(Boolean).join(", ");
         const label = make("label", { for: `run-${at}` }, make("strong", {}, run.name), make("small", {}, what));
         return make("li", {}, box, label);

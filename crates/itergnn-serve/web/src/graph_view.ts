@@ -104,12 +104,13 @@ export class GraphView {
     return Math.max(10, Math.min(this.canvas.clientWidth, this.canvas.clientHeight) - 2 * MARGIN);
   }
 
-  /** Where a place of the unit square lies on the canvas. */
-  private toCanvas([x, y]: [number, number]): [number, number] {
+  /** Where places of the unit square lie on the canvas; made once per picture, because asking for its size is slow. */
+  private projection(): (place: [number, number]) => [number, number] {
     const side = this.side();
     const left = (this.canvas.clientWidth - side) / 2;
     const top = (this.canvas.clientHeight - side) / 2;
-    return [(left + x * side) * this.zoom + this.offset[0], (top + y * side) * this.zoom + this.offset[1]];
+    const [zoom, [dx, dy]] = [this.zoom, this.offset];
+    return ([x, y]) => [(left + x * side) * zoom + dx, (top + y * side) * zoom + dy];
   }
 
   /** The place of the unit square under a point of the canvas. */
@@ -129,8 +130,9 @@ export class GraphView {
   /** The node under a point of the canvas, or -1. */
   nodeAt(x: number, y: number): number {
     let [best, nearest] = [-1, Math.max(this.radius() + 5, 9) ** 2];
+    const toCanvas = this.projection();
     this.picture.positions.forEach((place, node) => {
-      const [px, py] = this.toCanvas(place);
+      const [px, py] = toCanvas(place);
       const distance = (px - x) ** 2 + (py - y) ** 2;
       if (distance < nearest) {
         [best, nearest] = [node, distance];
@@ -202,7 +204,7 @@ export class GraphView {
     context.strokeStyle = theme("edge");
     context.globalAlpha = many > 20000 ? 0.35 : many > 4000 ? 0.6 : 1;
     context.lineWidth = many > 4000 ? 0.6 : many > 500 ? 1 : 1.6;
-    const places = this.picture.positions.map((place) => this.toCanvas(place));
+    const places = this.picture.positions.map(this.projection());
     context.beginPath();
     for (const [from, to] of this.picture.graph.edges) {
       const [a, b] = [places[from], places[to]];
@@ -218,6 +220,7 @@ export class GraphView {
   }
 
   private strokePath(context: CanvasRenderingContext2D, path: number[], colour: string, wide: number, alpha: number): void {
+    const toCanvas = this.projection();
     context.save();
     context.strokeStyle = colour;
     context.globalAlpha = alpha;
@@ -228,7 +231,7 @@ export class GraphView {
     path.forEach((node, at) => {
       const place = this.picture.positions[node];
       if (place) {
-        const [x, y] = this.toCanvas(place);
+        const [x, y] = toCanvas(place);
         if (at === 0) {
           context.moveTo(x, y);
         } else {
@@ -254,9 +257,10 @@ export class GraphView {
     }
     // Shade by shade: one path per colour, however many nodes there are.
     const { clientWidth: width, clientHeight: height } = this.canvas;
+    const toCanvas = this.projection();
     const buckets: number[][] = Array.from({ length: SHADES + 2 }, () => []);
     this.picture.positions.forEach((place, node) => {
-      const [x, y] = this.toCanvas(place);
+      const [x, y] = toCanvas(place);
       if (x >= -radius && y >= -radius && x <= width + radius && y <= height + radius) {
         buckets[this.shadeOfNode(node)]!.push(x, y);
       }
@@ -279,6 +283,7 @@ export class GraphView {
       [layer.width, layer.height] = [width, height];
       this.pixels = new ImageData(width, height);
     }
+    const toCanvas = this.projection();
     const words = new Uint32Array(this.pixels.data.buffer);
     words.fill(0);
     const ratio = window.devicePixelRatio || 1;
@@ -287,7 +292,7 @@ export class GraphView {
       pixelOf(shade === PLAIN ? theme("node") : shade === REST ? theme("rest") : colourOf(shade)),
     );
     this.picture.positions.forEach((place, node) => {
-      const [x, y] = this.toCanvas(place);
+      const [x, y] = toCanvas(place);
       const [left, top] = [Math.round(x * ratio - side / 2), Math.round(y * ratio - side / 2)];
       if (left < 0 || top < 0 || left + side > width || top + side > height) {
         return;
@@ -307,12 +312,13 @@ export class GraphView {
       [this.marks.to, "B", theme("to")],
     ];
     const radius = Math.max(this.radius() + 3, 8);
+    const toCanvas = this.projection();
     for (const [node, letter, colour] of ends) {
       const place = this.picture.positions[node];
       if (!place) {
         continue;
       }
-      const [x, y] = this.toCanvas(place);
+      const [x, y] = toCanvas(place);
       context.beginPath();
       context.arc(x, y, radius, 0, 2 * Math.PI);
       context.fillStyle = colour;
@@ -330,7 +336,7 @@ export class GraphView {
     }
     const focus = this.picture.positions[this.focused];
     if (focus) {
-      const [x, y] = this.toCanvas(focus);
+      const [x, y] = toCanvas(focus);
       context.beginPath();
       context.arc(x, y, radius + 4, 0, 2 * Math.PI);
       context.strokeStyle = theme("focus");

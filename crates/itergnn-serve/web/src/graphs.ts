@@ -298,6 +298,7 @@ export function startGraphs(): { offer(models: Model[]): void; begin(): void } {
   });
   byId("graph-empty").addEventListener("click", () => {
     scene = empty();
+    edgeFrom = -1;
     views.forEach((view) => {
       view.resetView();
       view.show(scene);

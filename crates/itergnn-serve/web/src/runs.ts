@@ -77,6 +77,9 @@ class Watched {
   }
 }
 
+/** Most runs at a time: each holds a connection, and a browser opens only six to one server. */
+const MOST = 4;
+
 const watched = new Map<string, Watched>();
 let runs: Run[] = [];
 let waiting = false;
@@ -196,7 +199,14 @@ function list(): void {
     ...matches.map((run, at) => {
       const box = make("input", { type: "checkbox", id: `run-${at}`, "data-name": run.name }) as HTMLInputElement;
       box.checked = watched.has(run.name);
-      box.addEventListener("change", () => watch(run.name, box.checked));
+      box.addEventListener("change", () => {
+        if (box.checked && watched.size >= MOST) {
+          box.checked = false;
+          say(`At most ${MOST} runs are watched at a time: leave one out first.`, true);
+          return;
+        }
+        watch(run.name, box.checked);
+      });
       const what = [run.task, run.model, run.seed === null ? null : `seed ${run.seed}`].filter(Boolean).join(", ");
       const label = make("label", { for: `run-${at}` }, make("strong", {}, run.name), make("small", {}, what));
       return make("li", {}, box, label);

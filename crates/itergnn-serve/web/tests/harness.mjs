@@ -94,6 +94,13 @@ export class Browser {
         this.complaints.push(`request to ${to}`);
       }
     });
+    page.on("response", async (response) => {
+      const expected = options.expect?.some((pattern) => pattern.test(`status of ${response.status()}`));
+      if (response.status() >= 400 && !expected) {
+        const line = await response.text().catch(() => "");
+        this.complaints.push(`${response.status()} ${response.url()} ${line} for ${response.request().postData()?.slice(0, 300)}`);
+      }
+    });
     page.on("requestfailed", (request) => {
       const why = request.failure()?.errorText;
       // What the page itself gave up, such as a question that another one replaced.
