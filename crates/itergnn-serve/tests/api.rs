@@ -83,7 +83,9 @@ fn the_models_inside_the_binary_solve_and_show_their_iterations() {
 
     let trace = server.post("/api/trace", &question).ok();
     assert_eq!(trace["iterations"], solved["iterations"]);
-    assert_eq!(trace["prediction"].as_f64().unwrap() as f32, solved["predicted_length"].as_f64().unwrap() as f32);
+    // A trace runs on the plain engine, a solution on the fused one: they agree to rounding.
+    let (traced, predicted) = (trace["prediction"].as_f64().unwrap(), solved["predicted_length"].as_f64().unwrap());
+    assert!((traced - predicted).abs() < 1e-5 * predicted, "{traced} {predicted}");
     let steps = trace["steps"].as_array().unwrap();
     assert_eq!(steps.len() as u64, trace["iterations"].as_u64().unwrap());
     assert!(steps.last().unwrap()["remaining"].as_f64().unwrap() < 1e-6, "it stopped by itself: {trace}");

@@ -164,6 +164,7 @@ export class Thinking {
     asking = null;
     timer = 0;
     step = 0;
+    answers = 0;
     constructor(panes, controls, question) {
         this.panes = panes;
         this.controls = controls;
@@ -230,6 +231,7 @@ export class Thinking {
             }
             await Promise.all(panes.map((pane) => pane.solve(question, asking.signal)));
             this.show(this.step);
+            this.controls.label.dataset["answers"] = String(++this.answers);
             if (thenPlay) {
                 say("The models have answered: move the slider to see every iteration.");
             }

@@ -219,6 +219,7 @@ export class Thinking {
   private asking: AbortController | null = null;
   private timer = 0;
   private step = 0;
+  private answers = 0;
 
   constructor(
     private readonly panes: () => Pane[],
@@ -303,6 +304,8 @@ export class Thinking {
       }
       await Promise.all(panes.map((pane) => pane.solve(question, asking.signal)));
       this.show(this.step);
+      // Lets a test wait for the answer to its own question.
+      this.controls.label.dataset["answers"] = String(++this.answers);
       if (thenPlay) {
         say("The models have answered: move the slider to see every iteration.");
       }
