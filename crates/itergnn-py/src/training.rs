@@ -1,18 +1,20 @@
 //! Training, in a run directory.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, atomic::AtomicBool, atomic::Ordering},
 };
 
 use itergnn::train::{
-    EpochRecord, Observer, Outcome, RunConfig, Start, Status, StepRecord, TrainError, TrainOptions, rl::PlayRecord,
-    seed_directory, train, train_seeds,
+    EpochRecord, Observer, Outcome, RunConfig, RunTask, Start, Status, StepRecord, TrainError, TrainOptions,
+    data::{Example, OwnData},
+    rl::PlayRecord,
+    seed_directory, train, train_on, train_seeds,
 };
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::{errors::Fault, samples::from_json, work::work};
+use crate::{errors::Fault, graph::Graph, samples::from_json, work::work};
 
 /// What is wrong with settings, files or data is the caller's to mend; a run that diverges, a dead thread or a full disk is not.
 pub(crate) fn fault(error: TrainError) -> Fault {
@@ -114,10 +116,53 @@ impl Ended {
     }
 }
 
+/// A graph and its target, row after row.
+type Labelled<'py> = (PyRef<'py, Graph>, Vec<f32>);
+
+fn examples(labelled: Vec<Labelled<'_>>) -> Vec<Example> {
+    let example = |(graph, target): Labelled<'_>| Example::new(itergnn::graph::Graph::clone(&graph.inner), target);
+    labelled.into_iter().map(example).collect()
+}
+
+/// Own graphs: those to learn from, and those given to choose by or the share that the task holds out.
+fn own_data(
+    config: &RunConfig,
+    data: Vec<Labelled<'_>>,
+    validation: Option<Vec<Labelled<'_>>>,
+) -> Result<OwnData, Fault> {
+    let RunTask::Own(task) = &config.task else {
+        return Err(Fault::input("data: the task of own graphs is {\"task\": \"own\", \"level\": ..}"));
+    };
+    let (train, validation) = match validation {
+        Some(validation) => (examples(data), examples(validation)),
+        None => task.divide(examples(data), config.seed).map_err(fault)?,
+    };
+    Ok(OwnData { train: Arc::new(train), validation: Arc::new(validation) })
+}
+
+/// Several seeds on own graphs.
+fn one_by_one(
+    config: &RunConfig,
+    seeds: &[u64],
+    own: Option<&OwnData>,
+    directory: &Path,
+    options: &TrainOptions,
+    told: impl Fn(u64) -> Told,
+) -> Result<Vec<Ended>, Fault> {
+    let Some(own) = own else { return Ok(Vec::new()) };
+    let run = |&seed: &u64| {
+        let folder = seed_directory(directory, seed);
+        let result = train_on(&RunConfig { seed, ..config.clone() }, own, Some(&folder), options, &mut told(seed));
+        Ended::of(seed, folder, result)
+    };
+    Ok(seeds.iter().map(run).collect())
+}
+
 /// Trains as configured (JSON, as in a configuration file) in a directory, with one seed in it or with several in folders below; `callback` is called with every record.
 /// Returns how each seed's run ended.
 #[pyfunction]
-#[pyo3(signature = (config, directory, seeds=None, resume=false, workers=1, callback=None))]
+#[pyo3(signature = (config, directory, seeds=None, resume=false, workers=1, callback=None, data=None, validation_data=None))]
+#[allow(clippy::too_many_arguments)] // they are the arguments of a Python function with names
 pub(crate) fn train_run<'py>(
     py: Python<'py>,
     config: &str,
@@ -126,8 +171,11 @@ pub(crate) fn train_run<'py>(
     resume: bool,
     workers: usize,
     callback: Option<Py<PyAny>>,
+    data: Option<Vec<Labelled<'py>>>,
+    validation_data: Option<Vec<Labelled<'py>>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let config: RunConfig = serde_json::from_str(config).map_err(|error| Fault::input(format!("config: {error}")))?;
+    let own = data.map(|data| own_data(&config, data, validation_data)).transpose()?;
     let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
     let (kept, callback) = (Arc::clone(&raised), callback.map(Arc::new));
     let text = work(py, move |stop| {
@@ -136,9 +184,15 @@ pub(crate) fn train_run<'py>(
         let told = |seed| Told { seed, callback: callback.clone(), stop: Arc::clone(stop), raised: Arc::clone(&kept) };
         let ended: Vec<Ended> = match seeds {
             None => {
-                let outcome = train(&config, Some(&directory), &options, &mut told(config.seed)).map_err(fault)?;
+                let mut told = told(config.seed);
+                let outcome = match &own {
+                    Some(own) => train_on(&config, own, Some(&directory), &options, &mut told),
+                    None => train(&config, Some(&directory), &options, &mut told),
+                };
+                let outcome = outcome.map_err(fault)?;
                 vec![Ended::of(config.seed, directory, Ok(outcome))]
             }
+            Some(seeds) if own.is_some() => one_by_one(&config, &seeds, own.as_ref(), &directory, &options, told)?,
             Some(seeds) => {
                 let all = train_seeds(&config, &seeds, Some(&directory), &options, workers, told).map_err(fault)?;
                 all.into_iter()

@@ -27,3 +27,7 @@ def test_train_small_and_solve_large(tmp_path):
 def test_pacman_in_gymnasium():
     pytest.importorskip("gymnasium")
     assert "the trained agent" in run("pacman_dqn.py", "--steps", "1200", "--size", "4", "--dots", "2")
+
+
+def test_own_dataset():
+    assert "off by" in run("own_dataset.py", "--count", "16", "--epochs", "1")

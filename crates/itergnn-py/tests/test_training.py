@@ -7,6 +7,7 @@ import sys
 import textwrap
 import time
 
+import numpy as np
 import pytest
 from conftest import SMALL
 
@@ -122,7 +123,7 @@ def test_ctrl_c_saves_the_state(tmp_path):
         ({"task": "shortest-paths"}, "shortest-path"),
         ({"optimizer": {}}, "optimizer"),
         ({"device": "tpu"}, "device 'tpu'"),
-        ({"task": None}, "give a task or a config"),
+        ({"task": None}, "give data, a task or a config"),
     ],
 )
 def test_bad_settings_are_value_errors(changes, message):
@@ -139,3 +140,41 @@ def test_configurations_have_the_names_of_the_files():
     config = run_config({"task": "tsp", "size": "5"}, {"name": "path"}, epochs=3, samples=7, data={"validation": 2})
     assert json.dumps(config)
     assert config["data"] == {"validation": 2, "train": 7}
+
+
+def labelled_lines(count: int) -> list:
+    """Lines of two and more nodes, and how many edges they have."""
+    lines = [itergnn.generators.line(nodes) for nodes in range(2, count + 2)]
+    return [(line.with_attributes(x=np.ones((len(line), 1))), [len(line) - 1.0]) for line in lines]
+
+
+def test_own_graphs():
+    run = itergnn.train(labelled_lines(24), model={"name": "iter-path", "hidden_width": 8}, epochs=3, progress=False)
+    assert run.seeds[0].status == "finished" and len(run.metrics) == 3
+    assert run.model.predict(labelled_lines(3)[2][0], max_iterations=30).values.shape == (1, 1)
+
+
+@pytest.mark.parametrize("level", ["node", "edge", "pointer"])
+def test_own_graphs_at_every_level(level):
+    lines = [line for line, _ in labelled_lines(16)]
+    # A node should point at its first incoming edge; nodes and edges have their place as a target.
+    first = lambda line: [int(np.flatnonzero(line.edge_index[1] == node)[0]) for node in range(len(line))]
+    targets = {"node": lambda line: range(len(line)), "edge": lambda line: range(line.num_edges), "pointer": first}
+    data = [(line, list(targets[level](line))) for line in lines]
+    run = itergnn.train(data, level=level, model={"name": "iter-path", "hidden_width": 4}, epochs=1, progress=False)
+    line = lines[5]
+    values = run.model.predict(line, max_iterations=20).values
+    assert values.shape == (line.num_edges if level == "edge" else len(line), 1)
+    if level == "pointer":
+        for node, chosen in enumerate(values[:, 0].astype(int)):
+            assert chosen == -1 or line.edge_index[1, chosen] == node
+
+
+def test_own_data_that_makes_no_sense_is_a_value_error():
+    with pytest.raises(ValueError, match="item 0 is no"):
+        itergnn.train([itergnn.generators.line(3)], progress=False)
+    with pytest.raises(ValueError, match="sample 1"):
+        itergnn.train(labelled_lines(4)[:1] + [(labelled_lines(1)[0][0], [1.0, 2.0])] * 3, validation_data=labelled_lines(2),
+                      progress=False, model="iter-path")
+    with pytest.raises(ValueError, match="one of the three"):
+        small(data=labelled_lines(4))

@@ -117,6 +117,8 @@ def train_run(
     resume: bool = False,
     workers: int = 1,
     callback: Callable[[dict[str, Any]], None] | None = None,
+    data: list[tuple[Graph, list[float]]] | None = None,
+    validation_data: list[tuple[Graph, list[float]]] | None = None,
 ) -> list[dict[str, Any]]: ...
 def table_jobs(
     table: str, seeds: list[int], quick: bool = False, samples: int | None = None, epochs: int | None = None

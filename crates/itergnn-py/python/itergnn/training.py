@@ -11,7 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from . import _core
+from ._core import Graph, Sample
+from .convert import array, graph
 from .errors import InputError
 from .model import Model, load
 from .sampling import task_settings
@@ -116,7 +120,11 @@ def run_config(
 
 
 def train(
+    data: Any = None,
     *,
+    validation_data: Any = None,
+    level: str = "graph",
+    classes: int | None = None,
     task: str | dict[str, Any] | None = None,
     model: str | dict[str, Any] = "iter-homo-path",
     config: dict[str, Any] | None = None,
@@ -136,7 +144,12 @@ def train(
     progress: bool = True,
     **settings: Any,
 ) -> Run:
-    """Trains a network; see `run_config` for the settings, or give a whole `config`.
+    """Trains a network on a task or on own labelled graphs; see `run_config` for the settings, or give a `config`.
+
+    `data` is a list of `(graph, target)` pairs, of `Sample`s, or of PyTorch Geometric `Data` with `y` (any iterable of
+    them, such as a dataset); graphs may be of any library that `itergnn.graph` reads. `level` says what targets belong
+    to: graph, node, edge (in the order of the edges) or pointer (per node the number of an incoming edge, or -1). With
+    `classes` they are classes, counted from 0. Without `validation_data` a tenth is held out to choose the best epoch.
 
     The run's files go to `out` (a temporary folder unless given): models, numbers, and a checkpoint from which
     `resume=True` goes on to the bit. Ctrl-C saves the state first. With `seeds` (a number or a list) the training is
@@ -153,9 +166,13 @@ def train(
     """
     if device != "cpu":
         raise InputError(f"device {device!r}: this wheel trains on the CPU")
+    if data is not None and (task is not None or config is not None):
+        raise InputError("train: give data, a task or a config, one of the three")
+    if data is not None:
+        task = {"task": "own", "level": level} | ({} if classes is None else {"classes": classes})
     if config is None:
         if task is None:
-            raise InputError("train: give a task or a config")
+            raise InputError("train: give data, a task or a config")
         spec = task_settings(task, generator=generator, size=size, weights=weights) if isinstance(task, str) else task
         config = run_config(
             spec, model, epochs=epochs, samples=samples, validation=validation, seed=seed, **settings
@@ -174,12 +191,36 @@ def train(
 
     several = list(range(seeds)) if isinstance(seeds, int) else None if seeds is None else list(seeds)
     ended = _core.train_run(
-        json.dumps(config), os.fspath(directory), several, resume, workers or os.cpu_count() or 1, told
+        json.dumps(config),
+        os.fspath(directory),
+        several,
+        resume,
+        workers or os.cpu_count() or 1,
+        told,
+        None if data is None else labelled(data),
+        None if validation_data is None else labelled(validation_data),
     )
     if bar:
         bar.close()
     runs = [SeedRun(**{**one, "directory": pathlib.Path(one["directory"])}) for one in ended]
     return Run(directory, runs, records, kept)
+
+
+def labelled(data: Any) -> list[tuple[Graph, list[float]]]:
+    """Graphs with their targets, row after row, from pairs, samples or objects with `y`."""
+    pairs = []
+    for place, one in enumerate(data):
+        if isinstance(one, Sample):
+            source, target = one.graph, one.target
+        elif isinstance(one, tuple) and len(one) == 2:
+            source, target = one
+        elif getattr(one, "y", None) is not None:
+            source, target = one, one.y
+        else:
+            raise InputError(f"data: item {place} is no (graph, target) pair and has no `y`")
+        numbers = np.asarray(array(target), dtype=np.float32).reshape(-1)
+        pairs.append((graph(source), numbers.tolist()))
+    return pairs
 
 
 class _Bar:
