@@ -44,7 +44,7 @@ impl Gpu {
         if capability < OLDEST {
             return Err(CudaError::TooOld { name, major: capability.0, minor: capability.1 });
         }
-        // SAFETY: everything goes through one stream, which is in order by itself.
+        // SAFETY: everything that belongs together goes through one stream, which is in order by itself.
         unsafe { context.disable_event_tracking() };
         keep_freed_memory(&context)?;
         let attribute = |which| context.attribute(which).map(|value| value.max(0) as usize);
@@ -57,6 +57,14 @@ impl Gpu {
             name,
             capability,
         })
+    }
+
+    /// The same card for work that goes on beside this one's.
+    ///
+    /// # Errors
+    /// What the driver reports.
+    pub fn beside(&self) -> Result<Self, CudaError> {
+        Ok(Self { stream: self.context.new_stream()?, ..self.clone() })
     }
 
     /// What the card calls itself.

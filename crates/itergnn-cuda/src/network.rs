@@ -211,7 +211,7 @@ impl Network {
     }
 
     /// Whether one launch can run both; depths may differ, except of stacks, whose depth is part of the parameters.
-    pub(crate) fn has_shape_of(&self, other: &Self) -> bool {
+    pub fn has_shape_of(&self, other: &Self) -> bool {
         self.settings() == other.settings()
             && (&self.embedding, &self.head, self.blocks.len()) == (&other.embedding, &other.head, other.blocks.len())
             && self.parameters() == other.parameters()

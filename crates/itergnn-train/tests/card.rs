@@ -10,8 +10,12 @@ use itergnn_train::{
 };
 
 fn config(model: &str, seed: u64) -> RunConfig {
+    config_of("shortest-path", model, seed)
+}
+
+fn config_of(task: &str, model: &str, seed: u64) -> RunConfig {
     let text = format!(
-        "seed = {seed}\nepochs = 3\nlog_every = 1\ntask = {{ task = 'shortest-path', size = '4..12' }}\n\
+        "seed = {seed}\nepochs = 3\nlog_every = 1\ntask = {{ task = '{task}', size = '4..12' }}\n\
          model = {{ name = '{model}', hidden_width = 16 }}\ndata = {{ train = 40, validation = 12 }}\nbatch_size = 8\n\
          [optimiser]\nclip_norm = 1.0\nschedule = {{ kind = 'cosine', warm_up_steps = 2 }}"
     );
@@ -50,21 +54,23 @@ fn run(config: &RunConfig, directory: Option<&Path>) -> CardRun {
     CardRun { config: config.clone(), directory: directory.map(Path::to_owned) }
 }
 
-#[test]
-fn runs_on_a_card_see_what_runs_on_the_cpu_see() {
-    for model in ["iter-homo-path", "iter-homo-path-settle", "path", "homo-path", "iter-path"] {
-        let configs = [config(model, 1), config(model, 2)];
-        let all = std::sync::Mutex::new(Vec::new());
-        let runs = [run(&configs[0], None), run(&configs[1], None)];
-        let observe = |index: usize| Steps((index == 1).then_some(&all));
-        let outcomes = match train_on_card(&runs, &TrainOptions::default(), observe) {
-            Ok(outcomes) => outcomes,
-            Err(error) => return println!("skipped: {error}"),
-        };
+/// Trains on the card and on the CPU; says whether there is a card.
+fn compare(configs: &[RunConfig]) -> bool {
+    let all: Vec<_> = configs.iter().map(|_| std::sync::Mutex::new(Vec::new())).collect();
+    let runs: Vec<CardRun> = configs.iter().map(|config| run(config, None)).collect();
+    let outcomes = match train_on_card(&runs, &TrainOptions::default(), |index| Steps(Some(&all[index]))) {
+        Ok(outcomes) => outcomes,
+        Err(error) => {
+            println!("skipped: {error}");
+            return false;
+        }
+    };
+    for ((config, outcome), all) in configs.iter().zip(outcomes).zip(all) {
+        let name = format!("{} {} seed {}", config.task.name(), config.model.name, config.seed);
         let expected = std::sync::Mutex::new(Vec::new());
-        let cpu = train(&configs[1], None, &TrainOptions::default(), &mut Steps(Some(&expected))).unwrap();
-        let outcome = outcomes[1].result.as_ref().unwrap();
-        assert_eq!((outcome.status, outcome.steps), (Status::Finished, cpu.steps), "{model}");
+        let cpu = train(config, None, &TrainOptions::default(), &mut Steps(Some(&expected))).unwrap();
+        let outcome = outcome.result.unwrap();
+        assert_eq!((outcome.status, outcome.steps), (Status::Finished, cpu.steps), "{name}");
         let (found, expected) = (all.into_inner().unwrap(), expected.into_inner().unwrap());
         assert_eq!(found.len(), expected.len());
         for (found, expected) in found.iter().zip(&expected) {
@@ -73,14 +79,35 @@ fn runs_on_a_card_see_what_runs_on_the_cpu_see() {
                 (expected.step, expected.epoch, expected.learning_rate)
             );
             let close = |left: f64, right: f64| (left - right).abs() <= 2e-3 * right.abs().max(1e-6);
-            assert!(close(found.loss, expected.loss), "{model}: {found:?} against {expected:?}");
-            assert!(close(found.gradient_norm, expected.gradient_norm), "{model}: {found:?} against {expected:?}");
-            assert!((found.iterations - expected.iterations).abs() <= 0.3, "{model}: {found:?} against {expected:?}");
+            assert!(close(found.loss, expected.loss), "{name}: {found:?} against {expected:?}");
+            assert!(close(found.gradient_norm, expected.gradient_norm), "{name}: {found:?} against {expected:?}");
+            assert!((found.iterations - expected.iterations).abs() <= 0.3, "{name}: {found:?} against {expected:?}");
         }
         let (card, cpu) = (outcome.last_epoch.as_ref().unwrap(), cpu.last_epoch.as_ref().unwrap());
         let (left, right) = (card.selected_by.unwrap(), cpu.selected_by.unwrap());
-        assert!((left - right).abs() < 1e-2 * right, "{model}: {left} against {right}");
+        assert!((left - right).abs() < 1e-2 * right, "{name}: {left} against {right}");
     }
+    true
+}
+
+#[test]
+fn runs_on_a_card_see_what_runs_on_the_cpu_see() {
+    for model in ["iter-homo-path", "iter-homo-path-settle", "path", "homo-path", "iter-path"] {
+        if !compare(&[config(model, 1), config(model, 2)]) {
+            return;
+        }
+    }
+}
+
+#[test]
+fn runs_that_differ_in_data_recipe_length_and_shape_learn_side_by_side() {
+    let mut longer = config_of("shortest-path", "iter-homo-path-settle", 5);
+    longer.optimiser.learning_rate = 3e-3;
+    let itergnn_train::MethodConfig::Supervised(method) = &mut longer.method else { panic!("samples") };
+    (method.epochs, method.data.train) = (2, 100);
+    // Tours are measured in thousands.
+    let tours = config_of("tsp", "iter-homo-path-settle", 6);
+    compare(&[config("iter-homo-path-settle", 4), longer, tours, config("path", 7)]);
 }
 
 #[test]
@@ -114,8 +141,10 @@ fn what_the_card_does_not_cover_says_so() {
 
 #[test]
 fn predictions_of_a_card_are_those_of_the_cpu() {
-    for name in ["iter-homo-path-settle", "path"] {
-        let config = config(name, 4);
+    for (task, name) in
+        [("shortest-path", "iter-homo-path-settle"), ("shortest-path", "path"), ("tsp", "iter-homo-path")]
+    {
+        let config = config_of(task, name, 4);
         let model = config.resolve().unwrap().model.init(&Device::flex(), &mut InitRng::new(4)).unwrap();
         let card = match CardPredictor::new(&model) {
             Ok(card) => card,

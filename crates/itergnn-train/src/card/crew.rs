@@ -85,11 +85,22 @@ pub(super) struct Crew {
     count: usize,
 }
 
-/// A crew of `count` runs, and their lines.
-pub(super) fn crew(count: usize) -> (Crew, Vec<Line>) {
-    let (sender, receiver) = channel();
-    let lines = (0..count).map(|index| Line { index, sender: sender.clone() }).collect();
-    (Crew { receiver, count }, lines)
+/// One crew for each shape of network, and the lines of all runs, in their order.
+pub(super) fn crews(networks: &[Network]) -> (Vec<Crew>, Vec<Line>) {
+    let mut crews: Vec<(&Network, Crew, Sender<(usize, Request)>)> = Vec::new();
+    let line = |network| {
+        let known = crews.iter().position(|(other, ..)| other.has_shape_of(network));
+        let place = known.unwrap_or_else(|| {
+            let (sender, receiver) = channel();
+            crews.push((network, Crew { receiver, count: 0 }, sender));
+            crews.len() - 1
+        });
+        let (_, crew, sender) = &mut crews[place];
+        crew.count += 1;
+        Line { index: crew.count - 1, sender: sender.clone() }
+    };
+    let lines = networks.iter().map(line).collect();
+    (crews.into_iter().map(|(_, crew, _)| crew).collect(), lines)
 }
 
 /// What is on the card.
@@ -137,31 +148,53 @@ impl Crew {
         }
     }
 
-    /// Gathers requests until every run that is left has made one. Predictions are made as soon as that is so; steps wait until nobody asks for anything else, so that all
-    /// runs take theirs together.
+    /// Gathers requests until every run that is left has made one. Predictions are made as soon as that is so; steps wait until nobody asks for anything else, and go as far
+    /// as the shortest request, so that all runs take theirs together.
     fn serve(&self, mut card: OnCard, mut left: Vec<bool>) {
-        let mut waiting: Vec<(usize, Request)> = Vec::new();
+        let (mut steps, mut predictions) = (Vec::new(), Vec::new());
         loop {
-            while waiting.len() < left.iter().filter(|&&left| !left).count() {
+            while steps.len() + predictions.len() < left.iter().filter(|&&left| !left).count() {
                 match self.receiver.recv() {
                     Ok((run, Request::Leave)) => left[run] = true,
                     Ok((run, Request::Known(reply))) => {
                         let _ = reply.send(card.known(run).map_err(|error| error.to_string()));
                     }
-                    Ok(request) => waiting.push(request),
+                    Ok((run, Request::Steps(batches, reply))) => {
+                        steps.push(Steps { run, batches, reports: Vec::new(), reply });
+                    }
+                    Ok((run, Request::Predict(samples, mode, reply))) => {
+                        predictions.push(Prediction { run, samples, mode, reply });
+                    }
+                    // All runs have joined before anybody is served.
+                    Ok((_, Request::Join(..))) => {}
                     Err(_) => return,
                 }
             }
-            if waiting.is_empty() {
+            if !predictions.is_empty() {
+                card.predict(std::mem::take(&mut predictions));
+            } else if !steps.is_empty() {
+                steps = card.take_steps(steps);
+            } else {
                 return;
             }
-            let (now, later): (Vec<_>, Vec<_>) =
-                waiting.into_iter().partition(|(_, request)| matches!(request, Request::Predict(..)));
-            let (now, later) = if now.is_empty() { (later, now) } else { (now, later) };
-            card.serve(now);
-            waiting = later;
         }
     }
+}
+
+/// Steps that a run asked for, and what those saw that were taken.
+struct Steps {
+    run: usize,
+    batches: Vec<Batch>,
+    reports: Vec<StepReport>,
+    reply: Reply<Vec<StepReport>>,
+}
+
+/// Predictions that a run asked for.
+struct Prediction {
+    run: usize,
+    samples: Vec<u32>,
+    mode: Mode,
+    reply: Reply<Answers>,
 }
 
 impl OnCard {
@@ -214,33 +247,14 @@ impl OnCard {
         self.places[run].ok_or_else(|| CudaError::Input("a run that did not join".to_owned()))
     }
 
-    fn serve(&mut self, requests: Vec<(usize, Request)>) {
-        let (mut steps, mut predictions) = (Vec::new(), Vec::new());
-        for (run, request) in requests {
-            match request {
-                Request::Steps(batches, reply) => steps.push((run, batches, reply)),
-                Request::Predict(samples, mode, reply) => predictions.push((run, samples, mode, reply)),
-                // These are answered as they come.
-                Request::Join(..) | Request::Leave | Request::Known(_) => {}
-            }
-        }
-        if !steps.is_empty() {
-            self.take_steps(steps);
-        }
-        // One launch for each way of running the controllers; runs of one recipe share it.
-        while let Some(&(_, _, mode, _)) = predictions.first() {
-            let (together, rest) = predictions.into_iter().partition(|&(_, _, other, _)| other == mode);
-            self.predict(together, mode);
-            predictions = rest;
-        }
-    }
-
-    fn take_steps(&mut self, requests: Vec<(usize, Vec<Batch>, Reply<Vec<StepReport>>)>) {
-        let longest = requests.iter().map(|(_, batches, _)| batches.len()).max().unwrap_or(0);
+    /// Takes as many steps as the shortest request wants; returns the requests that want more.
+    fn take_steps(&mut self, mut requests: Vec<Steps>) -> Vec<Steps> {
+        let left = |steps: &Steps| steps.batches.len() - steps.reports.len();
+        let count = requests.iter().map(left).min().unwrap_or(0);
         let mut by_model: Vec<Option<(&[Batch], u32)>> = vec![None; self.ensemble.models()];
-        for (run, batches, _) in &requests {
-            if let Some(place) = self.places[*run] {
-                by_model[place.model] = Some((batches, place.training));
+        for steps in &requests {
+            if let Some(place) = self.places[steps.run] {
+                by_model[place.model] = Some((&steps.batches[steps.reports.len()..], place.training));
             }
         }
         let batch = |step: usize, model: usize, list: &mut Vec<u32>| {
@@ -250,30 +264,43 @@ impl OnCard {
                 *rate
             })
         };
-        let result = self.ensemble.train(longest, batch).map_err(|error| error.to_string());
-        for (run, batches, reply) in requests {
-            let own = result.as_ref().map_err(Clone::clone).and_then(|reports| {
-                let place = self.place(run).map_err(|error| error.to_string())?;
-                Ok(reports[..batches.len()].iter().map(|reports| reports[place.model]).collect())
-            });
-            let _ = reply.send(own);
+        let reports = match self.ensemble.train(count, batch) {
+            Ok(reports) => reports,
+            Err(error) => {
+                for steps in requests {
+                    let _ = steps.reply.send(Err(error.to_string()));
+                }
+                return Vec::new();
+            }
+        };
+        for steps in &mut requests {
+            if let Some(place) = self.places[steps.run] {
+                steps.reports.extend(reports.iter().map(|reports| reports[place.model]));
+            }
+        }
+        let (done, rest): (Vec<_>, Vec<_>) = requests.into_iter().partition(|steps| left(steps) == 0);
+        for steps in done {
+            let _ = steps.reply.send(Ok(steps.reports));
+        }
+        rest
+    }
+
+    /// One launch for each way of running the controllers; runs of one recipe share it.
+    fn predict(&self, mut requests: Vec<Prediction>) {
+        while let Some(mode) = requests.first().map(|request| request.mode) {
+            let (together, rest): (Vec<_>, Vec<_>) = requests.into_iter().partition(|other| other.mode == mode);
+            let answers = self.answers(&together, mode).map_err(|error| error.to_string());
+            for (index, request) in together.into_iter().enumerate() {
+                let own = answers.as_ref().map(|answers| answers[index].clone()).map_err(Clone::clone);
+                let _ = request.reply.send(own);
+            }
+            requests = rest;
         }
     }
 
-    fn predict(&self, requests: Vec<(usize, Vec<u32>, Mode, Reply<Answers>)>, mode: Mode) {
-        let answers = self.answers(&requests, mode).map_err(|error| error.to_string());
-        for (index, (_, _, _, reply)) in requests.into_iter().enumerate() {
-            let _ = reply.send(answers.as_ref().map(|answers| answers[index].clone()).map_err(Clone::clone));
-        }
-    }
-
-    fn answers(
-        &self,
-        requests: &[(usize, Vec<u32>, Mode, Reply<Answers>)],
-        mode: Mode,
-    ) -> Result<Vec<Answers>, CudaError> {
+    fn answers(&self, requests: &[Prediction], mode: Mode) -> Result<Vec<Answers>, CudaError> {
         let mut asked = Vec::new();
-        for (run, samples, _, _) in requests {
+        for Prediction { run, samples, .. } in requests {
             let place = self.place(*run)?;
             let samples: Vec<u32> = samples.iter().map(|sample| sample + place.validation).collect();
             asked.push((place.model, self.ensemble.parameters(place.model)?, samples));

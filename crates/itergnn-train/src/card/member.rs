@@ -1,14 +1,13 @@
 //! One run of an ensemble: what [`Supervised`](crate::supervised::Supervised) is on the CPU.
 
 use burn::tensor::Device;
-use itergnn_cuda::{
-    Gpu, Mode, ModelSpec, Moments as CardMoments, Network, SampleView, Samples, StepReport as CardReport,
-};
-use itergnn_nn::{GnnConfig, GnnModel, InitRng, named_tensors, replace_tensors};
-use itergnn_tasks::{Sample, Split};
+use itergnn_cuda::{Gpu, Mode, ModelSpec, Moments as CardMoments, Network, Samples, StepReport as CardReport};
+use itergnn_nn::{GnnModel, GraphModelConfig, InitRng, named_tensors, replace_tensors};
+use itergnn_tasks::Split;
 
 use super::crew::{Joining, Line};
-use super::network::{Slot, flatten, graph_model, network, recipe, refuses_isolated_nodes, slots, unflatten};
+use super::network::{Slot, flatten, graph_model, network, recipe, slots, unflatten};
+use super::samples::{empty, push, scaled};
 use crate::TrainError;
 use crate::config::{ResolvedRun, RunConfig, SupervisedConfig, splits};
 use crate::data::{SampleSource, epoch_order};
@@ -30,7 +29,7 @@ pub(super) struct Member {
     model: GnnModel,
     slots: Vec<Slot>,
     network: Network,
-    /// What the model knows before it joins.
+    /// What the model knew when its run last took steps, or before it joined.
     parameters: Vec<f32>,
     moments: CardMoments,
     place: Place,
@@ -65,7 +64,7 @@ impl Member {
         })
     }
 
-    fn graph(&self) -> Result<&itergnn_nn::GraphModelConfig, TrainError> {
+    fn graph(&self) -> Result<&GraphModelConfig, TrainError> {
         Ok(graph_model(self.model.config())?)
     }
 
@@ -84,6 +83,8 @@ impl Member {
         let sizes: Vec<usize> = batches.iter().map(Vec::len).collect();
         let batches = batches.into_iter().zip(progress.step..).map(|(batch, step)| (batch, rate(step))).collect();
         let reports = self.line.steps(batches)?;
+        // A card that fails must not pass for one that learned nothing: what is saved is what was just read.
+        (self.parameters, self.moments) = self.line.known()?;
         let mut records = Vec::new();
         for (report, graphs) in reports.iter().zip(sizes) {
             let report = widened(report, graphs);
@@ -106,7 +107,7 @@ impl Member {
         let Some(validator) = &self.validator else {
             return Err(TrainError::Worker("there are no samples".to_owned()));
         };
-        let lifted = self.config.selection.lifted_cap;
+        let (lifted, unit) = (self.config.selection.lifted_cap, self.graph()?.unit);
         validator.validate_by(|samples, training| {
             let mode =
                 if training { Mode { cap: None, settles: true } } else { Mode { cap: Some(lifted), settles: false } };
@@ -114,16 +115,9 @@ impl Member {
             let overflow =
                 |(values, &steps): (&Vec<f32>, &usize)| values.iter().any(|value| !value.is_finite()).then_some(steps);
             let overflows = answers.values.iter().zip(&answers.iterations).map(overflow).collect();
-            Ok(Predicted { values: answers.values, iterations: answers.iterations, capped: answers.capped, overflows })
+            let values = scaled(answers.values, unit);
+            Ok(Predicted { values, iterations: answers.iterations, capped: answers.capped, overflows })
         })
-    }
-
-    /// What the model knows now.
-    fn known(&self) -> (Vec<f32>, CardMoments) {
-        match &self.validator {
-            Some(_) => self.line.known().unwrap_or_else(|_| (self.parameters.clone(), self.moments.clone())),
-            None => (self.parameters.clone(), self.moments.clone()),
-        }
     }
 }
 
@@ -143,29 +137,13 @@ fn widened(report: &CardReport, graphs: usize) -> StepReport {
 }
 
 /// Samples for the card.
-fn upload(source: &SampleSource, model: &GnnConfig) -> Result<Samples, TrainError> {
-    let graph = graph_model(model)?;
-    let mut samples = Samples::new(graph.node_width, graph.edge_width);
+fn upload(source: &SampleSource, model: &GraphModelConfig) -> Result<Samples, TrainError> {
+    let mut samples = empty(model);
     for index in 0..source.count() as u32 {
         let sample = source.sample(index)?;
-        if refuses_isolated_nodes(graph) && sample.graph.offsets().windows(2).any(|pair| pair[0] == pair[1]) {
-            let why = "nodes without incoming edges that aggregate zero".to_owned();
-            return Err(itergnn_cuda::CudaError::Unsupported(why).into());
-        }
-        samples.push(&view(&sample))?;
+        push(&mut samples, model, &sample.graph, &sample.target, &sample.target_nodes)?;
     }
     Ok(samples)
-}
-
-pub(super) fn view(sample: &Sample) -> SampleView<'_> {
-    SampleView {
-        nodes: sample.graph.node_attributes().values(),
-        incoming: sample.graph.offsets(),
-        senders: sample.graph.senders(),
-        edges: sample.graph.edge_attributes().values(),
-        targets: &sample.target,
-        target_rows: &sample.target_nodes,
-    }
 }
 
 impl Method for Member {
@@ -177,12 +155,12 @@ impl Method for Member {
         let task = self.config.task.built_in().ok_or_else(|| TrainError::config("task", "own graphs are not drawn"))?;
         let (train, _) = splits(task, &self.config.selection)?;
         let seed = Split::Train.seed(self.settings.data.seed.unwrap_or(self.config.seed));
-        let training = upload(&SampleSource::new(&train, seed, self.settings.data.train)?, self.model.config())?;
+        let training = upload(&SampleSource::new(&train, seed, self.settings.data.train)?, self.graph()?)?;
         let validator = Validator::new(&self.config, &Device::flex())?;
-        let validation = upload(validator.source()?, self.model.config())?;
+        let validation = upload(validator.source()?, self.graph()?)?;
         let model = ModelSpec {
             network: self.network.clone(),
-            recipe: recipe(self.graph()?, loss_of(&self.config), &self.config.optimiser),
+            recipe: recipe(self.graph()?, loss_of(&self.config), &self.config.optimiser)?,
             parameters: self.parameters.clone(),
         };
         self.line.join(Joining {
@@ -212,11 +190,11 @@ impl Method for Member {
     }
 
     fn model(&self) -> GnnModel {
-        replace_tensors(self.model.clone(), &unflatten(&self.slots, &self.known().0))
+        replace_tensors(self.model.clone(), &unflatten(&self.slots, &self.parameters))
     }
 
     fn state(&self) -> MethodState {
-        let (parameters, moments) = self.known();
+        let moments = &self.moments;
         let (first, second) = (unflatten(&self.slots, &moments.first), unflatten(&self.slots, &moments.second));
         let mut of_weights = std::collections::BTreeMap::new();
         if moments.time > 0 {
@@ -225,7 +203,7 @@ impl Method for Member {
                 of_weights.insert(name, Moments { time: moments.time, first: tensor.values, second });
             }
         }
-        let learner = LearnerState { weights: unflatten(&self.slots, &parameters), moments: of_weights };
+        let learner = LearnerState { weights: unflatten(&self.slots, &self.parameters), moments: of_weights };
         MethodState { learner, place: self.place.to_json(), ..MethodState::default() }
     }
 

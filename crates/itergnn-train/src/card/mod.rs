@@ -7,6 +7,7 @@ mod crew;
 mod member;
 mod network;
 mod predictor;
+mod samples;
 
 use std::path::PathBuf;
 
@@ -26,8 +27,8 @@ pub struct CardRun {
     pub directory: Option<PathBuf>,
 }
 
-/// Trains runs of one shape of network side by side on the first card, and gives the results in the order of the runs. They may differ in seed, task data and every number of
-/// their recipes.
+/// Trains runs side by side on the first card, and gives the results in the order of the runs. They may differ in everything: runs whose networks have the same shape share
+/// their launches, whatever their seeds, data and recipes; the others work beside them on the same card.
 ///
 /// The same runs give the same weights, bit for bit, on the same card. Samples and their order are those of the CPU; the arithmetic is not, so weights drift apart over many steps.
 ///
@@ -39,13 +40,13 @@ pub fn train_on_card<O: Observer>(
     observe: impl Fn(usize) -> O + Sync,
 ) -> Result<Vec<SeedOutcome>, TrainError> {
     let resolved = runs.iter().map(|run| run.config.resolve()).collect::<Result<Vec<_>, _>>()?;
-    for run in &resolved {
-        network::network(network::graph_model(&run.model)?)?;
-    }
+    let networks = resolved.iter().map(|run| Ok(network::network(network::graph_model(&run.model)?)?));
+    let networks = networks.collect::<Result<Vec<_>, TrainError>>()?;
     let gpu = member::open()?;
-    let (crew, lines) = crew::crew(runs.len());
+    let (crews, lines) = crew::crews(&networks);
     std::thread::scope(|scope| {
-        let card = scope.spawn(|| crew.work(&gpu));
+        let work = |crew: crew::Crew| scope.spawn(|| gpu.beside().map(|gpu| crew.work(&gpu)));
+        let cards: Vec<_> = crews.into_iter().map(work).collect();
         let workers: Vec<_> = resolved
             .into_iter()
             .zip(lines)
@@ -66,7 +67,9 @@ pub fn train_on_card<O: Observer>(
         let panicked = || TrainError::Worker("it panicked".to_owned());
         let outcomes = workers.into_iter().map(|worker| worker.join().map_err(|_| panicked()));
         let outcomes = outcomes.collect::<Result<Vec<_>, _>>();
-        card.join().map_err(|_| panicked())?;
+        for card in cards {
+            card.join().map_err(|_| panicked())??;
+        }
         outcomes
     })
 }

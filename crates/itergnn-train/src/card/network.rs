@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use itergnn_cuda::{CudaError, Loss, Network, Perceptron, Readout, Recipe};
 use itergnn_nn::controllers::{ControllerConfig, Mode};
-use itergnn_nn::layers::{EdgeOrder, Isolated, LayerKind};
+use itergnn_nn::layers::{EdgeOrder, LayerKind};
 use itergnn_nn::{BlockConfig, GnnConfig, GraphModelConfig, MlpConfig, NamedTensor, ReadoutKind};
 
 use crate::config::{LossKind, OptimiserConfig};
@@ -41,18 +41,23 @@ pub(super) fn network(model: &GraphModelConfig) -> Result<Network, CudaError> {
     Ok(network)
 }
 
-/// Whether every node of a graph must have an incoming edge.
-pub(super) fn refuses_isolated_nodes(model: &GraphModelConfig) -> bool {
-    model.blocks.iter().any(|block| block.layer.isolated == Isolated::Zero)
-}
-
 /// The numbers of a recipe.
-pub(super) fn recipe(model: &GraphModelConfig, loss: LossKind, optimiser: &OptimiserConfig) -> Recipe {
+///
+/// # Errors
+/// [`CudaError::Unsupported`] for classes measured in a unit, which do not scale.
+pub(super) fn recipe(
+    model: &GraphModelConfig,
+    loss: LossKind,
+    optimiser: &OptimiserConfig,
+) -> Result<Recipe, CudaError> {
+    if loss == LossKind::CrossEntropy && model.unit != 1.0 {
+        return Err(CudaError::Unsupported("classes measured in a unit".to_owned()));
+    }
     let price = match model.blocks.first().map(|block| &block.controller) {
         Some(ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config)) => config.settle,
         _ => None,
     };
-    Recipe {
+    Ok(Recipe {
         loss: match loss {
             LossKind::Mse => Loss::Mse,
             LossKind::Relative => Loss::Relative,
@@ -64,7 +69,7 @@ pub(super) fn recipe(model: &GraphModelConfig, loss: LossKind, optimiser: &Optim
         epsilon: optimiser.epsilon,
         weight_decay: optimiser.weight_decay,
         clip_norm: optimiser.clip_norm,
-    }
+    })
 }
 
 /// A tensor of the model among the card's parameters.

@@ -1,12 +1,13 @@
 //! Predictions on a card.
 
 use burn::module::Module;
-use itergnn_cuda::{CudaError, Gpu, Mode, Network, Predictor as CardAnswers, Question, SampleView, Samples, Tuning};
+use itergnn_cuda::{CudaError, Gpu, Mode, Network, Predictor as CardAnswers, Question, Tuning};
 use itergnn_graph::Graph;
 use itergnn_nn::controllers::{Mode as RunMode, RunOptions};
 use itergnn_nn::{GnnModel, GraphModelConfig, named_tensors};
 
-use super::network::{flatten, graph_model, network, refuses_isolated_nodes, slots};
+use super::network::{flatten, graph_model, network, slots};
+use super::samples::{empty, push, scaled};
 use crate::TrainError;
 use crate::evaluation::{Predicted, Predictor};
 
@@ -48,20 +49,9 @@ impl Predictor for CardPredictor {
         if graphs.is_empty() {
             return Ok(Predicted::default());
         }
-        let mut samples = Samples::new(self.model.node_width, self.model.edge_width);
+        let mut samples = empty(&self.model);
         for graph in graphs {
-            if refuses_isolated_nodes(&self.model) && graph.offsets().windows(2).any(|pair| pair[0] == pair[1]) {
-                let why = "nodes without incoming edges that aggregate zero".to_owned();
-                return Err(CudaError::Unsupported(why).into());
-            }
-            samples.push(&SampleView {
-                nodes: graph.node_attributes().values(),
-                incoming: graph.offsets(),
-                senders: graph.senders(),
-                edges: graph.edge_attributes().values(),
-                targets: &[],
-                target_rows: &[],
-            })?;
+            push(&mut samples, &self.model, graph, &[], &[])?;
         }
         let network = self.network(options)?;
         let card = CardAnswers::new(&self.gpu, &network, samples, &Tuning::default())?;
@@ -76,6 +66,7 @@ impl Predictor for CardPredictor {
         let overflow =
             |(values, &steps): (&Vec<f32>, &usize)| values.iter().any(|value| !value.is_finite()).then_some(steps);
         let overflows = values.iter().zip(&answers.iterations).map(overflow).collect();
+        let values = scaled(values, self.model.unit);
         Ok(Predicted { values, iterations: answers.iterations, capped: answers.capped, overflows })
     }
 
