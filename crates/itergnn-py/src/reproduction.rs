@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use itergnn::train::{
     TrainOptions,
     reproduction::{
-        Budget, ExperimentResult, Job, QueueObserver, ResultStore, Spread, catalogue, run_queue, section_names,
+        Budget, ExperimentResult, Job, QueueObserver, ResultStore, Spread, TrainingPlace, catalogue, run_queue, section_names,
     },
 };
 use pyo3::prelude::*;
@@ -89,7 +89,7 @@ pub(crate) fn run_job<'py>(
         let store = ResultStore::open(&folder.join("results")).map_err(fault)?;
         let runs = folder.join("runs");
         let mut kept = Kept::default();
-        run_queue(&[job], &store, &runs, &options, 1, &mut kept).map_err(fault)?;
+        run_queue(&[job], &store, &runs, &options, 1, TrainingPlace::Cpu, &mut kept).map_err(fault)?;
         serde_json::to_string(&kept.0).map_err(Fault::failed)
     })?;
     from_json(py, &text)
@@ -104,6 +104,8 @@ struct Line {
     paper: Option<f64>,
     mean: Option<f64>,
     deviation: Option<f64>,
+    chosen: Option<f64>,
+    best: Option<f64>,
     seeds: usize,
     failed: usize,
 }
@@ -137,6 +139,8 @@ pub(crate) fn table_cells<'py>(
                 paper: cell.paper,
                 mean: measured.map(|(mean, _)| mean),
                 deviation: measured.map(|(_, deviation)| deviation),
+                chosen: spread.chosen,
+                best: spread.best(column.quantity),
                 seeds: spread.values.len(),
                 failed: spread.failed,
             });

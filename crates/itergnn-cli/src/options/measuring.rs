@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::compute::{ComputeChoice, EngineChoice, parse_threads};
+use crate::compute::{ComputeChoice, DeviceName, EngineChoice, parse_threads};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -40,6 +40,9 @@ pub(crate) struct ReproduceArguments {
     /// Folder of results and report.
     #[arg(long, value_name = "DIR", default_value = "reproduction")]
     pub(crate) out: PathBuf,
+    /// cuda: train the networks that the card covers on the first NVIDIA card, all seeds of a network side by side.
+    #[arg(long, default_value_t = DeviceName::Cpu, value_enum)]
+    pub(crate) device: DeviceName,
     /// Experiments at a time; all cores unless told.
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     pub(crate) threads: Option<usize>,

@@ -27,6 +27,12 @@ pub struct CardRun {
     pub directory: Option<PathBuf>,
 }
 
+/// Whether the card can train such a run.
+pub(crate) fn is_covered(run: &ResolvedRun) -> bool {
+    let learns_from_samples = run.config.supervised().is_ok() && run.config.task.built_in().is_some();
+    learns_from_samples && network::graph_model(&run.model).is_ok_and(|model| network::network(model).is_ok())
+}
+
 /// Trains runs side by side on the first card, and gives the results in the order of the runs. They may differ in everything: runs whose networks have the same shape share
 /// their launches, whatever their seeds, data and recipes; the others work beside them on the same card.
 ///

@@ -2,21 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use itergnn_graph::generators::Generator;
 use itergnn_nn::LayerKind;
 use itergnn_nn::controllers::ControllerConfig;
 use itergnn_nn::layers::Aggregation;
 use itergnn_tasks::{SizeRange, Task, TaskError, TaskSpec, shortest_path::WalkRule};
 use strum::VariantArray;
 
+use super::experiment::CHOICE;
 use super::{Budget, Cell, Column, Evaluation, Experiment, Quantity, Row, Table};
 use super::{ablation, families, lobsters, regular, summary};
-use crate::{DataConfig, Finishing, MethodConfig, ModelConfig, RunConfig, SupervisedConfig, TrainError};
+use crate::config::task_sizes;
+use crate::{DataConfig, Finishing, MethodConfig, ModelConfig, RunConfig, Schedule, SupervisedConfig, TrainError};
 
 /// Stands for the task-aligned family of each task in a row of its own.
 pub(super) const ALIGNED: &str = "task-aligned";
 
 /// The label of that row.
 pub(super) const ALIGNED_LABEL: &str = "task-aligned (max-plus, waves, one-tree)";
+
+/// The paper's network with the output divided by the mass spent and a price on mass left.
+pub(super) const SETTLE: &str = "iter-homo-path-settle";
+
+/// The label of its row.
+pub(super) const SETTLE_LABEL: &str = "Iter-Homo-Path-settle";
 
 /// The task-aligned family of a task.
 fn family(task: Task) -> &'static str {
@@ -31,6 +40,9 @@ fn family(task: Task) -> &'static str {
 pub(super) fn is_aligned(name: &str) -> bool {
     ["max-plus", "waves", "one-tree"].contains(&name)
 }
+
+/// Steps over which the learning rate of the paper's models rises.
+const WARM_UP_STEPS: u64 = 200;
 
 /// A paper's cell without a number.
 pub(super) const NONE: f64 = f64::NAN;
@@ -97,18 +109,44 @@ impl Probe {
         let walked = quantity.needs_walks();
         let name = if walked { format!("{size}-success") } else { size.to_string() };
         let walks = if walked { WalkRule::VARIANTS.to_vec() } else { Vec::new() };
-        let evaluation = Evaluation { cap: Some(cap(&spec, size)), spec, count, walks, records: false };
+        let evaluation = Evaluation { cap: Some(cap(&spec, size)), spec, count, seed: 0, walks, records: false };
         Ok(Self { label: label.to_owned(), quantity, problem: problem.0, name, evaluation })
     }
 }
 
-/// Twice as many iterations as any of the graphs needs: a model that goes on beyond that has not learned to stop.
+/// Seed of the graphs that a seed is chosen by; no test has it.
+const CHOICE_SEED: u64 = 1_000_003;
+
+/// Fresh graphs of the largest eighth of the sizes of training: whoever does well there does not depend on small ones.
+fn choice(budget: &Budget, problem: &Problem) -> Result<Evaluation, TaskError> {
+    let mut spec = problem.spec.clone();
+    let mut largest = 0;
+    if let Some(range) = task_sizes(&spec) {
+        largest = range.largest();
+        let from = largest - (largest - range.smallest()) / 8;
+        spec.set_size(SizeRange::new(from..largest + 1)?)?;
+    }
+    let cap = Some(cap(&spec, largest));
+    let count = budget.graphs(1000);
+    Ok(Evaluation { spec, count, seed: CHOICE_SEED, walks: Vec::new(), records: false, cap })
+}
+
+/// Many times what any of the graphs needs, so that no model is cut that stops by itself.
 fn cap(spec: &TaskSpec, size: u32) -> usize {
     let size = size as usize;
-    match spec.task() {
-        Task::Navigation => 8 * size,
-        _ => 30 + size + size / 4,
-    }
+    let is_dense = match spec {
+        TaskSpec::ShortestPath(spec) => matches!(spec.generator, Generator::Er { .. }),
+        TaskSpec::ComponentCount(spec) => matches!(spec.generator, Generator::Er { .. }),
+        TaskSpec::Tsp(_) => true,
+        _ => false,
+    };
+    if is_dense { 300 } else { 100 + 8 * size }
+}
+
+/// How often a shared layer is repeated, which does not stop by itself: once per node of the largest graph, as in the paper.
+fn repetitions(cap: usize) -> usize {
+    let size = cap.saturating_sub(100) / 8;
+    30 + size + size / 4
 }
 
 /// A row: a model and the paper's numbers, one per column, [`NONE`] where it has none.
@@ -144,6 +182,11 @@ impl<'a> Contender<'a> {
         Self { finishing, ..Self::new(label, ALIGNED, &[]) }
     }
 
+    /// Whether the network decides when it has done enough.
+    fn learns_to_stop(&self) -> bool {
+        self.id.starts_with("iter-") || self.id.starts_with("act-")
+    }
+
     /// Name and model on a problem.
     fn on(&self, problem: &Problem) -> (&'a str, ModelConfig) {
         if self.id != ALIGNED {
@@ -165,14 +208,21 @@ pub(super) fn assemble(
     probes: &[Probe],
     contenders: &[Contender<'_>],
     notes: &[&str],
-) -> Section {
+) -> Result<Section, TaskError> {
     let mut experiments = Vec::new();
     let mut rows = Vec::new();
     for contender in contenders {
         for (place, problem) in problems.iter().enumerate() {
             let asked = probes.iter().filter(|probe| probe.problem == place);
-            let evaluations: BTreeMap<_, _> =
-                asked.map(|probe| (probe.name.clone(), probe.evaluation.clone())).collect();
+            let evaluation = |probe: &Probe| {
+                let mut evaluation = probe.evaluation.clone();
+                if contender.id == "shared-homo-path" {
+                    evaluation.cap = evaluation.cap.map(repetitions);
+                }
+                (probe.name.clone(), evaluation)
+            };
+            let mut evaluations: BTreeMap<_, _> = asked.map(evaluation).collect();
+            evaluations.insert(CHOICE.to_owned(), choice(budget, problem)?);
             experiments.push(experiment(budget, problem, contender, evaluations));
         }
         let cell = |(place, probe): (usize, &Probe)| {
@@ -191,7 +241,7 @@ pub(super) fn assemble(
         rows,
         notes: notes.iter().map(|&note| note.to_owned()).collect(),
     };
-    Section { table, experiments }
+    Ok(Section { table, experiments })
 }
 
 fn id(problem: &Problem, contender: &Contender<'_>) -> String {
@@ -211,17 +261,18 @@ fn experiment(
 ) -> Experiment {
     let (_, model) = contender.on(problem);
     let mut config = RunConfig::new(problem.spec.clone(), model);
-    let (mut epochs, mut train) = (budget.epochs, budget.samples);
-    if is_aligned(&config.model.name) {
-        (epochs, train) = own_recipe(problem.spec.task(), budget);
+    let (epochs, train) = if is_aligned(&config.model.name) {
+        own_recipe(problem.spec.task(), budget)
     } else {
         // A model that never stops would spend most of the time on validation.
         config.selection.lifted_cap = config.selection.lifted_cap.min(100);
-    }
+        config.optimiser.clip_norm = Some(1.0);
+        config.optimiser.schedule = Schedule::Cosine { warm_up_steps: WARM_UP_STEPS, final_factor: 0.0 };
+        config.log_every = 1_000;
+        (if contender.learns_to_stop() { budget.iterated_epochs } else { budget.epochs }, budget.samples)
+    };
+    let epochs = if contender.finishing == Finishing::Alone { 1 } else { epochs };
     let finishing = contender.finishing;
-    if finishing == Finishing::Alone {
-        epochs = 1;
-    }
     let data = DataConfig { train, validation: budget.validation, seed: None };
     config.method =
         MethodConfig::Supervised(SupervisedConfig { epochs, data, finishing, ..SupervisedConfig::default() });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itergnn_tasks::{TaskSpec, shortest_path::WalkRule};
 use serde::{Deserialize, Serialize};
 
-use crate::RunConfig;
+use crate::{Measure, RunConfig};
 use crate::evaluation::EvalReport;
 
 /// A training, to be repeated for several seeds, and the evaluations of each model.
@@ -19,6 +19,9 @@ pub struct Experiment {
     pub evaluations: BTreeMap<String, Evaluation>,
 }
 
+/// Name of the evaluation by which a seed is chosen.
+pub(super) const CHOICE: &str = "choice";
+
 /// Test samples and how to judge a model on them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
@@ -26,6 +29,9 @@ pub struct Evaluation {
     pub spec: TaskSpec,
     /// Test graphs.
     pub count: u64,
+    /// Seed of the test graphs.
+    #[serde(default)]
+    pub seed: u64,
     /// The rules by which paths are walked and counted; part of the key of a result.
     #[serde(default)]
     pub walks: Vec<WalkRule>,
@@ -85,6 +91,25 @@ impl Measured {
             seconds: report.seconds,
             records: report.samples.iter().map(|sample| (sample.target[0], sample.iterations)).collect(),
         }
+    }
+}
+
+impl ExperimentResult {
+    /// What the seed is chosen by: the measure of validation, on graphs of the largest sizes of training.
+    /// Networks that do not stop by themselves there are not chosen.
+    pub fn choice(&self) -> Option<f64> {
+        let measured = self.measured.get(CHOICE)?;
+        let value = match self.measure() {
+            Measure::RelativeLoss => measured.relative_loss,
+            Measure::Mse => measured.mse,
+            Measure::Accuracy => measured.accuracy,
+        };
+        value.filter(|_| measured.capped == 0)
+    }
+
+    /// The measure of validation.
+    pub fn measure(&self) -> Measure {
+        self.config.selection.measure.unwrap_or(Measure::RelativeLoss)
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
         Contender::family("gradient steps, then finished", Finishing::After),
     ];
     let title = "Task-aligned families: how much is fitted by gradient steps, how much by finishing";
-    Ok(assemble(budget, ("families", title), &problems, &probes, &contenders, &NOTES))
+    Ok(assemble(budget, ("families", title), &problems, &probes, &contenders, &NOTES)?)
 }
 
 /// The trainings: those of the other tables that have such a model.

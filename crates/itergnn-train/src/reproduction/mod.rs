@@ -39,6 +39,6 @@ mod table;
 pub use budget::Budget;
 pub use catalogue::{Section, catalogue, section_names};
 pub use experiment::{Evaluation, Experiment, ExperimentResult, Measured, TrainingResult};
-pub use queue::{Job, QueueObserver, run_queue};
+pub use queue::{Job, QueueObserver, TrainingPlace, run_queue};
 pub use store::ResultStore;
 pub use table::{Cell, Column, Quantity, Row, Spread, Table};

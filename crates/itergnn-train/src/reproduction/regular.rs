@@ -35,6 +35,7 @@ pub(super) fn probe(label: &str, (place, problem): (usize, &Problem), budget: &B
         evaluation: Evaluation {
             spec: problem.spec.clone(),
             count: budget.graphs(1000),
+            seed: 0,
             walks: Vec::new(),
             records: false,
             cap: Some(100),
@@ -61,5 +62,5 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
         Contender::new("waves (task-aligned)", ALIGNED, &[]),
     ];
     let title = "Regular graphs told apart by random attributes";
-    Ok(assemble(budget, ("regular-graphs", title), &problems, &probes, &contenders, &NOTES))
+    Ok(assemble(budget, ("regular-graphs", title), &problems, &probes, &contenders, &NOTES)?)
 }

@@ -118,6 +118,8 @@ pub struct Cell {
 pub struct Spread {
     /// Values of the seeds that gave one, in the order of the seeds.
     pub values: Vec<f64>,
+    /// The value of the seed that does best on the largest sizes of training, if it gave one.
+    pub chosen: Option<f64>,
     /// Seeds without a value: trainings that failed, predictions that are no numbers.
     pub failed: usize,
     /// Test graphs a seed.
@@ -130,11 +132,17 @@ impl Spread {
     /// The values of a cell in the results of its experiment.
     pub fn of<'a>(cell: &Cell, quantity: Quantity, results: impl Iterator<Item = &'a ExperimentResult>) -> Self {
         let mut spread = Self::default();
+        let mut best = f64::NAN;
         for result in results.filter(|result| result.id == cell.experiment) {
             let measured = result.measured.get(&cell.evaluation);
-            match measured.and_then(|measured| quantity.of(measured)) {
+            let value = measured.and_then(|measured| quantity.of(measured));
+            match value {
                 Some(value) => spread.values.push(value),
                 None => spread.failed += 1,
+            }
+            if let Some(choice) = result.choice().filter(|&choice| result.measure().improves(choice, best)) {
+                best = choice;
+                spread.chosen = value;
             }
             if let Some(measured) = measured {
                 spread.count = measured.count;
@@ -142,6 +150,12 @@ impl Spread {
             }
         }
         spread
+    }
+
+    /// The best of the values.
+    pub fn best(&self, quantity: Quantity) -> Option<f64> {
+        let better = |best: f64, value: f64| if quantity.is_worse(best, value) { value } else { best };
+        self.values.iter().copied().reduce(better)
     }
 
     /// Mean and standard deviation (of the sample) of the values.
@@ -179,5 +193,6 @@ mod tests {
         let spread = Spread { values: vec![1.0, 3.0], ..Spread::default() };
         assert_eq!(spread.mean_and_deviation(), Some((2.0, 2f64.sqrt())));
         assert_eq!(Spread::default().mean_and_deviation(), None);
+        assert_eq!((spread.best(Quantity::Mse), spread.best(Quantity::Accuracy)), (Some(1.0), Some(3.0)));
     }
 }

@@ -57,21 +57,23 @@ fn shown(cell: &Cell, quantity: Quantity, section: &Section, results: &[Experime
     let spread = Spread::of(cell, quantity, results.iter());
     let paper = cell.paper.map_or(String::new(), |paper| format!(" / {}", quantity.show(paper)));
     let runs = spread.values.len() + spread.failed;
+    let failed = if spread.failed > 0 { format!(", {} without a number", spread.failed) } else { String::new() };
+    let capped = if spread.capped > 0 { format!(", {} graphs cut", spread.capped) } else { String::new() };
+    let remarks = format!("[{runs}{failed}{capped}{}]", shorter(cell, section, results));
     let Some((mean, deviation)) = spread.mean_and_deviation() else {
-        let ours = if runs == 0 { "not run".to_owned() } else { format!("no number [{runs}]") };
+        let ours = if runs == 0 { "not run".to_owned() } else { format!("no number {remarks}") };
         return ReportCell { text: format!("{ours}{paper}"), short: runs > 0 && cell.paper.is_some() };
     };
-    let around = if runs > 1 { format!(" ± {}", quantity.show(deviation)) } else { String::new() };
-    let failed = if spread.failed > 0 { format!(", {} failed", spread.failed) } else { String::new() };
-    let capped = if spread.capped > 0 { format!(", {} cut", spread.capped) } else { String::new() };
-    ReportCell {
-        text: format!(
-            "{}{around} [{runs}{failed}{capped}{}]{paper}",
-            quantity.show(mean),
-            shorter(cell, section, results)
-        ),
-        short: cell.paper.is_some_and(|paper| quantity.is_worse(mean, paper)) || spread.failed > 0,
-    }
+    let show = |value: f64| quantity.show(value);
+    let ours = match (runs, spread.chosen, spread.best(quantity)) {
+        (1, _, _) | (_, _, None) => show(mean),
+        (_, chosen, Some(best)) => {
+            let chosen = chosen.map_or("no number".to_owned(), show);
+            format!("{chosen} ({} ± {}, best {})", show(mean), show(deviation), show(best))
+        }
+    };
+    let short = |paper: f64| spread.chosen.is_none_or(|chosen| quantity.is_worse(chosen, paper));
+    ReportCell { text: format!("{ours} {remarks}{paper}"), short: cell.paper.is_some_and(short) }
 }
 
 /// Says so where a cell comes from shorter trainings than the plan has.
@@ -122,7 +124,7 @@ pub(super) fn json_of(section: &Section, store: &ResultStore) -> serde_json::Val
             let spread = Spread::of(cell, column.quantity, results.iter());
             Some(serde_json::json!({
                 "model": row.label, "column": column.label, "quantity": column.quantity.name(), "paper": cell.paper,
-                "values": spread.values, "failed": spread.failed, "graphs": spread.count,
+                "values": spread.values, "chosen": spread.chosen, "failed": spread.failed, "graphs": spread.count,
             }))
         })
     });
