@@ -70,7 +70,8 @@ pub(super) fn iterations(budget: &Budget) -> Result<Section, TrainError> {
     probe.label = "relative loss, sizes 10 to 500".to_owned();
     probe.name = "iterations".to_owned();
     let contenders: Vec<_> = CURVES.iter().map(|(label, id)| Contender::new(label, id, &[])).collect();
-    let notes = ["A loop is cut after 4,100 iterations; the number of graphs where that happened stands with the cell."];
+    let notes =
+        ["A loop is cut after 4,100 iterations; the number of graphs where that happened stands with the cell."];
     let title = "Iterations against distance: what is learned about stopping";
     Ok(assemble(budget, ("iterations", title), &problems, &[probe], &contenders, &notes)?)
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use itergnn_tasks::{TaskSpec, shortest_path::WalkRule};
 use serde::{Deserialize, Serialize};
 
-use crate::{Measure, RunConfig};
 use crate::evaluation::EvalReport;
+use crate::{Measure, RunConfig};
 
 /// A training, to be repeated for several seeds, and the evaluations of each model.
 #[derive(Debug, Clone, PartialEq)]

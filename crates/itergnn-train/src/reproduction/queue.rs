@@ -10,8 +10,8 @@ use itergnn_nn::store::load;
 
 use super::catalogue::is_aligned;
 use super::{Evaluation, Experiment, ExperimentResult, Measured, ResultStore, TrainingResult};
-use crate::evaluation::{EvalOptions, ModelPredictor, evaluate};
 use crate::card::{CardRun, is_covered, train_on_card};
+use crate::evaluation::{EvalOptions, ModelPredictor, evaluate};
 use crate::run::Start;
 use crate::train::train_resolved;
 use crate::{Outcome, ResolvedRun, RunConfig, SeedOutcome, Silent, Status, TrainError, TrainOptions};
@@ -177,7 +177,7 @@ fn panicked() -> TrainError {
     TrainError::Worker("a worker panicked".to_owned())
 }
 
-/// Jobs to be trained together on the card: those that are not trained and whose network it covers, by network and kind of graph.
+/// Jobs to be trained together on the card: those that are not trained and whose network it covers, by task and network.
 fn for_card(jobs: &[Job], store: &ResultStore, runs: &Path) -> Result<Vec<Vec<usize>>, TrainError> {
     let mut groups: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (index, job) in jobs.iter().enumerate() {
@@ -185,11 +185,10 @@ fn for_card(jobs: &[Job], store: &ResultStore, runs: &Path) -> Result<Vec<Vec<us
         let known = store.find(&job.experiment.id, &run.config);
         let is_trained = known.is_some_and(|known| known.training.is_some()) && job.model_file(runs).is_file();
         if is_covered(&run) && !is_trained {
-            // Weights of edges change neither the network nor the size of its graphs.
-            let (problem, network) = job.experiment.id.split_once('/').unwrap_or_default();
-            let problem = problem.trim_end_matches("-weighted").to_owned();
-            let network = network.trim_end_matches("-settle").to_owned();
-            groups.entry((problem, network)).or_default().push(index);
+            // The same network on all graphs of a task, with a price on mass left or without.
+            let network = job.model().trim_end_matches("-settle").to_owned();
+            let task = run.config.task.name().to_owned();
+            groups.entry((task, network)).or_default().push(index);
         }
     }
     Ok(groups.into_values().collect())

@@ -4,7 +4,9 @@ use itergnn_graph::generators::Generator;
 use itergnn_tasks::shortest_path::Weights;
 use itergnn_tasks::{Task, TaskError, TaskSpec};
 
-use super::catalogue::{ALIGNED, ALIGNED_LABEL, ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble};
+use super::catalogue::{
+    ALIGNED, ALIGNED_LABEL, ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble,
+};
 use super::{Budget, Quantity};
 use crate::TrainError;
 
@@ -15,11 +17,7 @@ const ROWS: [(&str, &str, [f64; 11]); 10] = [
     ("Path", "path", [0.0003, 0.084, 0.16, 0.29, 0.823, 0.772, 0.16, 20.24, 27.67, 0.856, 0.651]),
     ("Homo-Path", "homo-path", [0.0008, 0.015, 0.07, 0.27, 0.919, 0.839, 0.14, 20.48, 21.45, 0.878, 0.693]),
     ("Iter-Path", "iter-path", [0.0005, NONE, NONE, 0.09, 0.867, 0.961, 0.08, 0.13, 1.68, 0.894, 0.786]),
-    (
-        "Iter-Path-settle",
-        "iter-path-settle",
-        [0.0005, NONE, NONE, 0.09, 0.867, 0.961, 0.08, 0.13, 1.68, 0.894, 0.786],
-    ),
+    ("Iter-Path-settle", "iter-path-settle", [0.0005, NONE, NONE, 0.09, 0.867, 0.961, 0.08, 0.13, 1.68, 0.894, 0.786]),
     ("Iter-Homo-Path", "iter-homo-path", [0.0007, 0.003, 0.03, 0.02, 0.996, 0.975, 0.07, 0.07, 2.01, 0.988, 0.917]),
     (SETTLE_LABEL, SETTLE, [0.0007, 0.003, 0.03, 0.02, 0.996, 0.975, 0.07, 0.07, 2.01, 0.988, 0.917]),
     ("Iter-Homo-Path, path layer with attention", ATTENTION, [NONE; 11]),

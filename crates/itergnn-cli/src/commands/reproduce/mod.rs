@@ -23,8 +23,8 @@ use itergnn::train::{
 };
 
 use crate::{
-    compute::DeviceName,
     commands::train::{failure, stop_on_interrupt},
+    compute::DeviceName,
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
     given::Given,
@@ -111,12 +111,13 @@ fn keep_models(jobs: &mut Vec<Job>, models: &[String]) -> Result<(), Failure> {
     if models.is_empty() {
         return Ok(());
     }
-    let known: BTreeSet<String> = jobs.iter().map(|job| job.model().to_owned()).collect();
-    if let Some(name) = models.iter().find(|name| !known.contains(*name)) {
-        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    let is_named = |job: &Job, name: &String| name == job.model() || *name == job.experiment.id;
+    if let Some(name) = models.iter().find(|&name| !jobs.iter().any(|job| is_named(job, name))) {
+        let known: BTreeSet<&str> = jobs.iter().map(Job::model).collect();
+        let known: Vec<&str> = known.into_iter().collect();
         return Err(Failure::bad_input(format!("no model `{name}` in these tables; there are {}", known.join(", "))));
     }
-    jobs.retain(|job| models.iter().any(|name| name == job.model()));
+    jobs.retain(|job| models.iter().any(|name| is_named(job, name)));
     Ok(())
 }
 
