@@ -13,7 +13,7 @@ Examples:
   itergnn reproduce lobsters ablation --seeds 3 two tables in full
   itergnn reproduce --report-only               the report again from the results that are there
 
-Tables: summary, lobsters, ablation, iterations, regular-graphs, graph-classification, pacman, properties. A result that is there is not made again, so the same command goes on after Ctrl-C;
+Tables: summary, lobsters, ablation, iterations, regular-graphs, aligned, families, graph-classification, pacman, properties. A result that is there is not made again, so the same command goes on after Ctrl-C;
 results, report.md and report.html stand in the folder given by --out.")]
 pub(crate) struct ReproduceArguments {
     /// Tables to make; all unless given.

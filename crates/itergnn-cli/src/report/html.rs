@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Report, ReportSection, ReportTable};
+use super::{Figure, Report, ReportSection, ReportTable};
 use crate::drawing::escaped;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1200px;margin:2rem auto;padding:0 1rem;color:#1b1f24}\
@@ -16,8 +16,13 @@ impl Report {
         let title = escaped(&self.title);
         let mut text = format!(
             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-             <title>{title}</title><style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n<ul>\n"
+             <title>{title}</title><style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n<p>{}</p>\n",
+            escaped(&self.opening.0)
         );
+        if let Some(figure) = &self.opening.1 {
+            figure.write_html(&mut text);
+        }
+        text.push_str("<ul>\n");
         for (what, value) in &self.facts {
             let _ = writeln!(text, "<li>{}: {}</li>", escaped(what), escaped(value));
         }
@@ -37,8 +42,7 @@ impl ReportSection {
             table.write_html(text);
         }
         for figure in &self.figures {
-            let caption = escaped(&figure.caption);
-            let _ = writeln!(text, "<figure>{}<figcaption>{caption}</figcaption></figure>", figure.svg);
+            figure.write_html(text);
         }
         if !self.notes.is_empty() {
             text.push_str("<ul>\n");
@@ -47,6 +51,13 @@ impl ReportSection {
             }
             text.push_str("</ul>\n");
         }
+    }
+}
+
+impl Figure {
+    fn write_html(&self, text: &mut String) {
+        let caption = escaped(&self.caption);
+        let _ = writeln!(text, "<figure>{}<figcaption>{caption}</figcaption></figure>", self.svg);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Report, ReportCell, ReportSection, ReportTable};
+use super::{Figure, Report, ReportCell, ReportSection, ReportTable};
 
 /// What marks a cell that falls short.
 const SHORT: &str = " ▼";
@@ -10,7 +10,11 @@ const SHORT: &str = " ▼";
 impl Report {
     /// The report, with figures in the folder `figures` beside it.
     pub(crate) fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\nGenerated; do not edit.\n\n", self.title);
+        let mut text = format!("# {}\n\n{}\n\n", self.title, self.opening.0);
+        if let Some(figure) = &self.opening.1 {
+            figure.write_markdown(&mut text);
+            text.push('\n');
+        }
         for (what, value) in &self.facts {
             let _ = writeln!(text, "- {what}: {value}");
         }
@@ -29,7 +33,8 @@ impl ReportSection {
             table.write_markdown(text);
         }
         for figure in &self.figures {
-            let _ = write!(text, "\n![{}](figures/{}.svg)\n", figure.caption, figure.name);
+            text.push('\n');
+            figure.write_markdown(text);
         }
         if !self.notes.is_empty() {
             text.push('\n');
@@ -37,6 +42,12 @@ impl ReportSection {
         for note in &self.notes {
             let _ = writeln!(text, "- {note}");
         }
+    }
+}
+
+impl Figure {
+    fn write_markdown(&self, text: &mut String) {
+        let _ = writeln!(text, "![{}](figures/{}.svg)", self.caption, self.name);
     }
 }
 

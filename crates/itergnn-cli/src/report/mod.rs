@@ -9,7 +9,9 @@ pub(crate) use date::today;
 /// A report: what was measured, beside what it is compared with.
 pub(crate) struct Report {
     pub(crate) title: String,
-    /// What a reader must know first: command, machine, date.
+    /// What it is about, for a stranger, and a picture of it.
+    pub(crate) opening: (String, Option<Figure>),
+    /// What a reader must know: command, machine, date.
     pub(crate) facts: Vec<(String, String)>,
     pub(crate) sections: Vec<ReportSection>,
 }

@@ -3,13 +3,13 @@
 use itergnn_tasks::shortest_path::Weights;
 use itergnn_tasks::{SizeRange, Task, TaskSpec};
 
-use super::catalogue::{ALIGNED, ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble};
+use super::catalogue::{ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble};
 use super::lobsters::{UNWEIGHTED, WEIGHTED};
 use super::{Budget, Quantity};
 use crate::TrainError;
 
 /// Label, name, numbers: success at 1,000, success at 500, relative loss on weighted lobsters of 100.
-const ROWS: [(&str, &str, [f64; 3]); 12] = [
+const ROWS: [(&str, &str, [f64; 3]); 11] = [
     ("Iter-Homo-Path", "iter-homo-path", [1.0, 1.0, 0.02]),
     (SETTLE_LABEL, SETTLE, [1.0, 1.0, 0.02]),
     ("Iter-Homo-Path without decay", "iter-homo-path-no-decay", [NONE, 0.675, NONE]),
@@ -21,7 +21,6 @@ const ROWS: [(&str, &str, [f64; 3]); 12] = [
     ("Iter-Homo-GAT", "iter-homo-gat", [0.029, NONE, NONE]),
     ("Iter-Homo-GCN", "iter-homo-gcn", [0.014, NONE, NONE]),
     ("Path of 100 layers", "path-100", [NONE, NONE, 0.13]),
-    ("max-plus (task-aligned)", ALIGNED, [NONE; 3]),
 ];
 
 const NOTES: [&str; 3] = [
@@ -52,13 +51,12 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
 }
 
 /// The models of the figure.
-const CURVES: [(&str, &str); 6] = [
+const CURVES: [(&str, &str); 5] = [
     ("IterGNN with decay", "iter-homo-path"),
     ("IterGNN with decay, settle", SETTLE),
     ("IterGNN without decay", "iter-homo-path-no-decay"),
     ("ACT", "act-homo-path"),
     ("stack of 30", "homo-path"),
-    ("max-plus (task-aligned)", ALIGNED),
 ];
 
 /// Iterations against distance on lobsters of up to 500.

@@ -11,15 +11,12 @@ use strum::VariantArray;
 
 use super::experiment::CHOICE;
 use super::{Budget, Cell, Column, Evaluation, Experiment, Quantity, Row, Table};
-use super::{ablation, families, lobsters, regular, summary};
+use super::{ablation, aligned, families, lobsters, regular, summary};
 use crate::config::task_sizes;
 use crate::{DataConfig, Finishing, MethodConfig, ModelConfig, RunConfig, Schedule, SupervisedConfig, TrainError};
 
 /// Stands for the task-aligned family of each task in a row of its own.
 pub(super) const ALIGNED: &str = "task-aligned";
-
-/// The label of that row.
-pub(super) const ALIGNED_LABEL: &str = "task-aligned (max-plus, waves, one-tree)";
 
 /// The paper's network with the output divided by the mass spent and a price on mass left.
 pub(super) const SETTLE: &str = "iter-homo-path-settle";
@@ -57,8 +54,8 @@ pub struct Section {
 }
 
 /// Names of the tables, in the order of the report.
-pub fn section_names() -> [&'static str; 6] {
-    ["summary", "lobsters", "ablation", "iterations", "regular-graphs", "families"]
+pub fn section_names() -> [&'static str; 7] {
+    ["summary", "lobsters", "ablation", "iterations", "regular-graphs", "aligned", "families"]
 }
 
 /// Every table under a budget.
@@ -72,6 +69,7 @@ pub fn catalogue(budget: &Budget) -> Result<Vec<Section>, TrainError> {
         ablation::section(budget)?,
         ablation::iterations(budget)?,
         regular::section(budget)?,
+        aligned::section(budget)?,
         families::section(budget)?,
     ];
     debug_assert!(sections.iter().map(|section| section.table.id).eq(section_names()));

@@ -3,7 +3,7 @@
 use itergnn_tasks::shortest_path::Weights;
 use itergnn_tasks::{Task, TaskError, TaskSpec};
 
-use super::catalogue::{ALIGNED, ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble};
+use super::catalogue::{ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble};
 use super::{Budget, Evaluation, Quantity};
 use crate::TrainError;
 
@@ -15,7 +15,7 @@ pub(super) const WEIGHTED: &str = "shortest-path-lobster-weighted";
 
 /// Sizes with test graphs in full. A path of the network's needs a prediction for every neighbour along it, so there are
 /// fewer of the large ones.
-const SIZES: [(u32, u64); 5] = [(20, 100), (100, 100), (500, 20), (1000, 20), (5000, 5)];
+pub(super) const SIZES: [(u32, u64); 5] = [(20, 100), (100, 100), (500, 20), (1000, 20), (5000, 5)];
 
 /// Ranges of weights; the first is that of training.
 const RANGES: [(f32, f32); 4] = [(0.5, 1.5), (1.0, 3.0), (2.0, 6.0), (8.0, 24.0)];
@@ -23,7 +23,7 @@ const RANGES: [(f32, f32); 4] = [(0.5, 1.5), (1.0, 3.0), (2.0, 6.0), (8.0, 24.0)
 /// Iterations that no graph of the sizes of training needs.
 const LONGEST: usize = 364;
 
-const ROWS: [(&str, &str, [f64; 9]); 8] = [
+const ROWS: [(&str, &str, [f64; 9]); 7] = [
     ("GCN", "gcn", [0.666, 0.257, 0.055, 0.024, 0.004, 0.31, 0.37, 0.49, 0.56]),
     ("GAT", "gat", [1.0, 0.427, 0.105, 0.053, 0.009, 0.13, 0.29, 0.49, 0.55]),
     ("Path", "path", [1.0, 0.629, 0.201, 0.103, 0.016, 0.06, 0.22, 0.44, 0.54]),
@@ -31,7 +31,6 @@ const ROWS: [(&str, &str, [f64; 9]); 8] = [
     ("Iter-Homo-Path", "iter-homo-path", [1.0, 1.0, 1.0, 1.0, 1.0, 0.01, 0.04, 0.06, 0.08]),
     (SETTLE_LABEL, SETTLE, [1.0, 1.0, 1.0, 1.0, 1.0, 0.01, 0.04, 0.06, 0.08]),
     ("Iter-Homo-Path, path layer with attention", ATTENTION, [NONE; 9]),
-    ("max-plus (task-aligned)", ALIGNED, [NONE; 9]),
 ];
 
 const NOTES: [&str; 2] = [

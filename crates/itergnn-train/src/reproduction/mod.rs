@@ -10,6 +10,7 @@
 //! | `experiment` | a training and its evaluations; what came of it |
 //! | `table` | tables, cells and what they measure |
 //! | `summary`, `lobsters`, `ablation`, `regular` | the paper's tables, with its numbers |
+//! | `aligned`, `families` | the task-aligned families, and how much of them is learned |
 //! | `catalogue` | all of them by name |
 //! | `store` | results on disk |
 //! | `queue` | experiments over the cores |
@@ -25,6 +26,7 @@
 //! ```
 
 mod ablation;
+mod aligned;
 mod budget;
 mod catalogue;
 mod experiment;

@@ -3,7 +3,7 @@
 use itergnn_tasks::TaskSpec;
 use itergnn_tasks::regular_graphs::{GraphPair, RegularGraphsSpec};
 
-use super::catalogue::{ALIGNED, ATTENTION, Contender, Probe, Problem, Section, assemble};
+use super::catalogue::{ATTENTION, Contender, Probe, Problem, Section, assemble};
 use super::{Budget, Evaluation, Quantity};
 use crate::TrainError;
 
@@ -59,7 +59,6 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
     let contenders = [
         Contender::new("Iter-Homo-Path", "iter-homo-path", &[1.0, 1.0]),
         Contender::new("Iter-Homo-Path, path layer with attention", ATTENTION, &[]),
-        Contender::new("waves (task-aligned)", ALIGNED, &[]),
     ];
     let title = "Regular graphs told apart by random attributes";
     Ok(assemble(budget, ("regular-graphs", title), &problems, &probes, &contenders, &NOTES)?)

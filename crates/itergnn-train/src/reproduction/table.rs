@@ -133,7 +133,11 @@ impl Spread {
     pub fn of<'a>(cell: &Cell, quantity: Quantity, results: impl Iterator<Item = &'a ExperimentResult>) -> Self {
         let mut spread = Self::default();
         let mut best = f64::NAN;
-        for result in results.filter(|result| result.id == cell.experiment) {
+        let is_made = |result: &&ExperimentResult| {
+            let made = result.evaluations.get(&cell.evaluation);
+            result.id == cell.experiment && made.is_some_and(|made| quantity.needs_walks() <= !made.walks.is_empty())
+        };
+        for result in results.filter(is_made) {
             let measured = result.measured.get(&cell.evaluation);
             let value = measured.and_then(|measured| quantity.of(measured));
             match value {

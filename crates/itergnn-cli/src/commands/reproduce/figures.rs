@@ -2,7 +2,7 @@
 
 use itergnn::{
     tasks::TaskError,
-    train::reproduction::{ExperimentResult, Section},
+    train::reproduction::{Cell, Column, ExperimentResult, Section, Spread},
 };
 
 use crate::{
@@ -10,6 +10,34 @@ use crate::{
     property_figures::{PropertyFigure, property_figures},
     report::{Figure, ReportSection},
 };
+
+/// How wrong the length is by size, one curve per row: the chosen seed of each.
+pub(super) fn error_by_size(section: &Section, results: &[ExperimentResult]) -> Option<Figure> {
+    let table = &section.table;
+    let mut series = Vec::new();
+    for row in &table.rows {
+        let point = |(cell, column): (&Option<Cell>, &Column)| {
+            let size: f64 = column.label.strip_prefix("relative loss at ")?.parse().ok()?;
+            Some((size, Spread::of(cell.as_ref()?, column.quantity, results.iter()).chosen?))
+        };
+        let points: Vec<(f64, f64)> = row.cells.iter().zip(&table.columns).filter_map(point).collect();
+        if !points.is_empty() {
+            series.push(Series { name: row.label.clone(), points, style: Style::Curve });
+        }
+    }
+    if series.is_empty() {
+        return None;
+    }
+    let plot = Plot {
+        title: "Trained on lobsters of 4 to 33, asked about larger ones".to_owned(),
+        x_label: "size of the lobster".to_owned(),
+        y_label: "relative error of the distance".to_owned(),
+        logarithmic: true,
+        series,
+    };
+    let caption = "Relative error of the distance by size of the graph, the chosen seed of each network";
+    Some(Figure { name: "error-by-size".to_owned(), caption: caption.to_owned(), svg: plot.drawing().svg() })
+}
 
 /// Distances that share a point of a curve.
 const BIN: f64 = 20.0;

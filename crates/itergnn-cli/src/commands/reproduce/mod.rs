@@ -35,6 +35,11 @@ use crate::{
 
 use queue_view::QueueView;
 
+/// What the report is about.
+const OPENING: &str = "A graph neural network is trained on small graphs and then used on much larger ones. Each network below saw trees of 4 to 33 nodes along their line, \
+    and is asked for distances in trees of up to 5,000. The picture shows how wrong its answer is. A curve ends where a network does not stop by itself or its numbers overflow. \
+    The tables put every number of the paper beside ours, by networks that are the paper's. Task-aligned families, which carry an algorithm for their task, have tables of their own below.";
+
 /// Parts of the report that no queue of trainings makes.
 const OTHERS: [&str; 3] = ["graph-classification", "pacman", "properties"];
 
@@ -177,8 +182,11 @@ fn report(
     parts.push(classification::section(&arguments.out));
     parts.push(pacman::section(&arguments.out.join("results")));
     parts.push(figures::properties(arguments.quick).map_err(Failure::failed)?);
+    let lobsters = sections.iter().find(|section| section.table.id == "lobsters");
+    let figure = lobsters.and_then(|section| figures::error_by_size(section, &tables::results(section, store)));
     Ok(Report {
         title: "The paper's tables, reproduced".to_owned(),
+        opening: (OPENING.to_owned(), figure),
         facts: facts.map(|(what, value)| (what.to_owned(), value)).to_vec(),
         sections: parts,
     })
@@ -202,7 +210,7 @@ fn write_report(folder: &Path, report: &Report) -> Result<(), Failure> {
     let figures = folder.join("figures");
     fs::create_dir_all(&figures).map_err(|error| Failure::writing(figures.display(), &error))?;
     let mut files = vec![(folder.join("report.md"), report.markdown()), (folder.join("report.html"), report.html())];
-    for figure in report.sections.iter().flat_map(|section| &section.figures) {
+    for figure in report.sections.iter().flat_map(|section| &section.figures).chain(&report.opening.1) {
         files.push((figures.join(format!("{}.svg", figure.name)), figure.svg.clone()));
     }
     for (path, text) in files {

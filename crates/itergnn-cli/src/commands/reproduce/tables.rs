@@ -23,7 +23,7 @@ pub(super) fn command(arguments: &ReproduceArguments, table: &str) -> String {
     text
 }
 
-fn results(section: &Section, store: &ResultStore) -> Vec<ExperimentResult> {
+pub(super) fn results(section: &Section, store: &ResultStore) -> Vec<ExperimentResult> {
     section.experiments.iter().flat_map(|experiment| store.all(&experiment.id)).collect()
 }
 
@@ -59,10 +59,12 @@ fn shown(cell: &Cell, quantity: Quantity, section: &Section, results: &[Experime
     let runs = spread.values.len() + spread.failed;
     let failed = if spread.failed > 0 { format!(", {} without a number", spread.failed) } else { String::new() };
     let capped = if spread.capped > 0 { format!(", {} graphs cut", spread.capped) } else { String::new() };
-    let remarks = format!("[{runs}{failed}{capped}{}]", shorter(cell, section, results));
+    let shorter = shorter(cell, section, results);
+    let is_compared = cell.paper.is_some() && shorter.is_empty();
+    let remarks = format!("[{runs}{failed}{capped}{shorter}]");
     let Some((mean, deviation)) = spread.mean_and_deviation() else {
         let ours = if runs == 0 { "not run".to_owned() } else { format!("no number {remarks}") };
-        return ReportCell { text: format!("{ours}{paper}"), short: runs > 0 && cell.paper.is_some() };
+        return ReportCell { text: format!("{ours}{paper}"), short: runs > 0 && is_compared };
     };
     let show = |value: f64| quantity.show(value);
     let ours = match (runs, spread.chosen, spread.best(quantity)) {
@@ -72,8 +74,9 @@ fn shown(cell: &Cell, quantity: Quantity, section: &Section, results: &[Experime
             format!("{chosen} ({} ± {}, best {})", show(mean), show(deviation), show(best))
         }
     };
-    let short = |paper: f64| spread.chosen.is_none_or(|chosen| quantity.is_worse(chosen, paper));
-    ReportCell { text: format!("{ours} {remarks}{paper}"), short: cell.paper.is_some_and(short) }
+    let chosen = if runs == 1 { Some(mean) } else { spread.chosen };
+    let short = |paper: f64| chosen.is_none_or(|chosen| quantity.is_worse(chosen, paper));
+    ReportCell { text: format!("{ours} {remarks}{paper}"), short: is_compared && cell.paper.is_some_and(short) }
 }
 
 /// Says so where a cell comes from shorter trainings than the plan has.
