@@ -1,6 +1,6 @@
 //! What a command would need, estimated before it begins: refused with the number that would fit, or said where it is much.
 
-use itergnn::tasks::{SizeRange, TaskSpec};
+use itergnn::tasks::{SizeRange, TaskSpec, algorithms::AlgorithmSpec};
 
 use crate::{failure::Failure, output::note};
 
@@ -109,6 +109,21 @@ impl Allowance {
         }
         let fits = (low > 0).then(|| format!("sizes up to about {low} fit"));
         Err(self.refusal(&what, needed, fits))
+    }
+}
+
+impl Allowance {
+    /// Refuses samples of an algorithm of which one alone does not fit, and says which size would.
+    pub(crate) fn check_algorithm(&self, spec: &AlgorithmSpec) -> Result<(), Failure> {
+        let needed = |spec: &AlgorithmSpec| SAMPLE_BYTES.saturating_mul(spec.largest());
+        let what = format!("a sample of up to {} nodes and edges", spec.largest());
+        if self.holds(needed(spec)) {
+            say_if_much(&what, needed(spec));
+            return Ok(());
+        }
+        let fits = |size: &u32| self.holds(needed(&AlgorithmSpec { sizes: vec![*size], ..spec.clone() }));
+        let largest = (0..32).map(|power| 1 << power).take_while(fits).last().unwrap_or(0);
+        Err(self.refusal(&what, needed(spec), Some(format!("sizes up to about {largest} fit"))))
     }
 }
 

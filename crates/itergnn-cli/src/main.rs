@@ -86,7 +86,7 @@ fn run(command: &Command, given: &Given) -> Result<(), Failure> {
         Command::Train(arguments) => commands::train::run(arguments, given),
         Command::Eval(arguments) => commands::evaluate::run(arguments, given),
         Command::Solve(arguments) => commands::solve::run(arguments, given),
-        Command::Predict(arguments) => commands::predict::run(arguments),
+        Command::Predict(arguments) => commands::predict::run(arguments, given),
         Command::Reproduce(arguments) => commands::reproduce::run(arguments, given),
         Command::Play(arguments) => commands::play::run(arguments, given),
         Command::Serve(arguments) => commands::serve::run(arguments),

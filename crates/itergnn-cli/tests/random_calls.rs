@@ -107,6 +107,16 @@ const FLAGS: &[&str] = &[
     "--fold",
     "--resume",
     "--set",
+    "--family",
+    "--scope",
+    "--readout",
+    "--blocks",
+    "--level",
+    "--classes",
+    "--loss",
+    "--validation-data",
+    "--validation-from-size",
+    "--weight-column",
     "--help",
     "--version",
     "--no-such-flag",
@@ -173,6 +183,13 @@ const VALUES: &[&str] = &[
     "nearest-dot",
     "random",
     "lobsters",
+    "clrs",
+    "bfs",
+    "mis",
+    "ws",
+    "node",
+    "pointer",
+    "cross-entropy",
     "bash",
     "é∞\u{1F980}",
     "../../etc",
@@ -196,6 +213,10 @@ fn write_files(folder: &Path, rng: &mut impl Rng) -> Vec<String> {
         ("d.map", b"type octile\nheight 3\nwidth 4\nmap\n....\n.@@.\n....\n"),
         ("e.tsp", b"NAME: s\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 1 1\n3 0 1\nEOF\n"),
         ("f.json", br#"{"node_attributes": [[1,0,0],[0,1,0],[0,0,1]], "edges": [[0,1],[1,2]], "edge_attributes": [[1],[1]]}"#),
+        ("j.jsonl", b"{\"node_attributes\": [[1],[0]], \"edges\": [[0,1],[1,0]], \"edge_attributes\": [[1],[2]], \"target\": [0,1]}\n{\"node_attributes\": [[1],[0]], \"edges\": [[1,0]], \"edge_attributes\": [[3]], \"target\": [1,0]}\n"),
+        ("k.graphml", b"<graphml><graph edgedefault=\"directed\"><node id=\"a\"/><node id=\"b\"/><edge source=\"a\" target=\"b\"/></graph></graphml>"),
+        ("l.mtx", b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 0.5\n"),
+        ("m.graph", b"3 2\n2 3\n1\n1\n"),
         ("g.toml", b"epochs = 1\ntask = { task = \"shortest-path\", size = \"4..6\" }\nmodel = { name = \"path\" }\n"),
     ];
     let mut names = Vec::new();
@@ -237,8 +258,39 @@ fn write_files(folder: &Path, rng: &mut impl Rng) -> Vec<String> {
 
 /// What usually follows a command, and values that its flags usually take.
 const PLAUSIBLE: &[(&str, &[&str])] = &[
-    ("sample", &["shortest-path", "tsp", "pacman", "navigation", "component-count", "newton-balls", "regular-graphs"]),
-    ("exact", &["a.edges", "b.csv", "c.gr", "d.map", "e.tsp", "damaged-a.edges", "damaged-c.gr", "damaged-e.tsp"]),
+    (
+        "sample",
+        &[
+            "shortest-path",
+            "tsp",
+            "pacman",
+            "navigation",
+            "component-count",
+            "newton-balls",
+            "bfs",
+            "mis",
+            "reachability",
+        ],
+    ),
+    (
+        "exact",
+        &[
+            "k.graphml",
+            "l.mtx",
+            "m.graph",
+            "damaged-k.graphml",
+            "damaged-l.mtx",
+            "damaged-m.graph",
+            "a.edges",
+            "b.csv",
+            "c.gr",
+            "d.map",
+            "e.tsp",
+            "damaged-a.edges",
+            "damaged-c.gr",
+            "damaged-e.tsp",
+        ],
+    ),
     (
         "eval",
         &["shortest-path-lobster.safetensors", "navigation.safetensors", "pacman-iter.safetensors", "nearest-dot"],
@@ -247,7 +299,14 @@ const PLAUSIBLE: &[(&str, &[&str])] = &[
     ("predict", &["shortest-path-lobster.safetensors", "component-count-er.safetensors"]),
     ("play", &["nearest-dot", "random", "pacman-iter.safetensors"]),
     ("import", &["i.pth", "damaged-i.pth"]),
-    ("train", &["shortest-path", "regular-graphs", "component-count"]),
+    ("train", &["shortest-path", "regular-graphs", "component-count", "bfs", "eccentricity"]),
+    ("--data", &["j.jsonl", "damaged-j.jsonl", "-", "."]),
+    ("--family", &["er", "ws", "delaunay"]),
+    ("--scope", &["graph", "node"]),
+    ("--level", &["graph", "node", "edge", "pointer"]),
+    ("--classes", &["2", "0", "1000000000"]),
+    ("--loss", &["mse", "relative", "cross-entropy"]),
+    ("--validation-data", &["j.jsonl", "damaged-j.jsonl"]),
     ("man", &["solve", "eval"]),
     ("completions", &["bash", "zsh", "fish"]),
     ("--graph", &["a.edges", "b.csv", "c.gr", "d.map", "f.json", "damaged-f.json", "damaged-d.map"]),
@@ -280,6 +339,19 @@ fn plausible_line(own: &BTreeMap<&str, Vec<String>>, rng: &mut impl Rng) -> Vec<
         values.choose(rng).copied().unwrap_or_default().to_owned()
     };
     let mut line = vec![command.to_owned(), usual(command, rng)];
+    if command == "train" && rng.random_range(0..2_u32) == 0 {
+        // Own graphs in place of a task.
+        line.pop();
+        for flag in ["--data", "--level", "--out"] {
+            line.extend([flag.to_owned(), usual(flag, rng)]);
+        }
+        line.extend(["--epochs", "1", "--hidden", "4", "--validation", "0.5"].map(str::to_owned));
+        for _ in 0..rng.random_range(0..3_u32) {
+            let flag = pick(&["--classes", "--loss", "--scope", "--model", "--seeds", "--blocks", "--readout"], rng);
+            line.extend([flag.to_owned(), usual(flag, rng)]);
+        }
+        return line;
+    }
     let mut add = |definition: &str, rng: &mut dyn Rng| {
         // `--flag <VALUE>` takes a value, `--flag` none.
         let mut words = definition.split_whitespace();

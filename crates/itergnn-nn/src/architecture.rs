@@ -5,7 +5,7 @@ use burn::tensor::Device;
 use serde::{Deserialize, Serialize};
 
 use crate::aligned::Refit;
-use crate::aligned::max_plus::{AllLengths, FixedEnd, MaxPlusConfig, MaxPlusModel};
+use crate::aligned::max_plus::{AllLengths, FixedEnd, MaxPlusConfig, MaxPlusModel, PairLengths};
 use crate::aligned::one_tree::{OneTreeConfig, OneTreeModel};
 use crate::aligned::waves::{WaveConfig, WaveModel};
 use crate::config::GraphModelConfig;
@@ -115,6 +115,11 @@ pub trait Architecture: Sized {
     fn lengths_to_all(&self, _graph: &GraphTensors, _fixed: FixedEnd) -> Option<AllLengths> {
         None
     }
+
+    /// The model on one graph, ready for many pairs of ends; `None` where that saves nothing.
+    fn pair_lengths(&self, _graph: &GraphTensors) -> Option<PairLengths> {
+        None
+    }
 }
 
 /// Declares the architectures and passes every call on to the one at hand.
@@ -176,6 +181,12 @@ macro_rules! architectures {
             pub(crate) fn lengths_to_all(&self, graph: &GraphTensors, fixed: FixedEnd) -> Option<AllLengths> {
                 match self {
                     $(Self::$name(model) => Architecture::lengths_to_all(model, graph, fixed),)*
+                }
+            }
+
+            pub(crate) fn pair_lengths(&self, graph: &GraphTensors) -> Option<PairLengths> {
+                match self {
+                    $(Self::$name(model) => Architecture::pair_lengths(model, graph),)*
                 }
             }
 

@@ -116,6 +116,17 @@ impl GnnConfig {
         self.settings().widths()
     }
 
+    /// Whether the model repeats a layer until it stops by itself or meets a cap, so that a cap means something.
+    pub fn iterates(&self) -> bool {
+        let has_loop = |controller: &ControllerConfig| !matches!(controller, ControllerConfig::Stack(_));
+        match self {
+            Self::Graph(config) => config.blocks.iter().any(|block| has_loop(&block.controller)),
+            Self::JumpingKnowledge(config) => config.controller.as_ref().is_some_and(has_loop),
+            Self::Grid(_) => false,
+            Self::MaxPlus(_) | Self::Waves(_) | Self::OneTree(_) => true,
+        }
+    }
+
     /// The architecture in one line, as cards, `eval`, `solve` and `predict` state it.
     ///
     /// # Example

@@ -4,7 +4,7 @@ use burn::module::Module;
 use burn::tensor::{Device, Tensor};
 
 use crate::aligned::Refit;
-use crate::aligned::max_plus::{AllLengths, FixedEnd};
+use crate::aligned::max_plus::{AllLengths, FixedEnd, PairLengths};
 use crate::architecture::{GnnConfig, Network, Recipe};
 use crate::controllers::{ControllerOutput, RunOptions, Trace};
 use crate::fused::Fault;
@@ -138,6 +138,15 @@ impl GnnModel {
     /// [`Error::Graph`] if the attributes do not have the widths of the configuration.
     pub fn lengths_to_all(&self, graph: &GraphTensors, fixed: FixedEnd) -> Result<Option<AllLengths>, Error> {
         Ok(self.network.lengths_to_all(&self.checked(graph)?, fixed))
+    }
+
+    /// The model on one graph, ready to predict lengths of many pairs of ends, each as if they were marked; `None` for models
+    /// that gain nothing from it. Of the node attributes' marks only the size is read.
+    ///
+    /// # Errors
+    /// [`Error::Graph`] if the attributes do not have the widths of the configuration.
+    pub fn pair_lengths(&self, graph: &GraphTensors) -> Result<Option<PairLengths>, Error> {
+        Ok(self.network.pair_lengths(&self.checked(graph)?))
     }
 
     /// Runs a grid model on images.

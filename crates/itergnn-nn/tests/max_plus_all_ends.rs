@@ -9,7 +9,7 @@ use std::path::Path;
 use fixtures::device;
 use itergnn_graph::{Attributes, Graph, generators, rng};
 use itergnn_nn::aligned::max_plus::FixedEnd;
-use itergnn_nn::{GnnModel, GraphTensors, store};
+use itergnn_nn::{GnnModel, GraphTensors, RunOptions, store};
 use rand::RngExt;
 
 /// Sums along a path are taken in another order, in double precision.
@@ -95,6 +95,24 @@ fn on_weighted_graphs_with_a_stop_when_nothing_changes() {
     // Its waves go the wrong way on directed graphs.
     let any = marked(&directed, &[], (0, 1), 1.0);
     assert_eq!(committed("shortest-path-planar-weighted").lengths_to_all(&any, FixedEnd::Target(3)).unwrap(), None);
+}
+
+#[test]
+fn a_prepared_graph_gives_every_pair_to_the_bit() {
+    let grid = weighted(generators::grid(5, 4).unwrap(), 7, true);
+    for name in ["shortest-path-lobster", "shortest-path-planar-weighted", "shortest-path-er-weighted"] {
+        let model = committed(name);
+        let prepared = model.pair_lengths(&marked(&grid, &[], (0, 1), 2.0)).unwrap().expect("these gain from it");
+        for options in [RunOptions::inference(), RunOptions::inference().with_cap(2)] {
+            for (source, target) in [(0, 19), (19, 0), (3, 4), (11, 2)] {
+                let found = prepared.between(source, target, &options);
+                let alone = marked(&grid, &[], (source, target), 2.0);
+                let expected = model.predict_with(&alone, &options).unwrap();
+                assert_eq!(found.value as f32, expected.values[0][0] as f32, "{name}, {source} to {target}");
+                assert_eq!((found.iterations, found.capped), (expected.iterations[0], expected.capped[0]));
+            }
+        }
+    }
 }
 
 #[test]

@@ -133,6 +133,9 @@ pub enum TrainError {
     /// A graph could not be batched.
     #[error(transparent)]
     Graph(#[from] GraphError),
+    /// A file that cannot be read.
+    #[error(transparent)]
+    Format(#[from] itergnn_graph::formats::FormatError),
     /// A model could not be made or run.
     #[error(transparent)]
     Model(#[from] itergnn_nn::Error),

@@ -57,4 +57,4 @@ pub use outcome::{Outcome, Status};
 pub use records::{EpochRecord, Observer, Plan, Record, Silent, StepRecord, Validation};
 pub use run::{Best, RunDirectory, Start};
 pub use supervised::{Validations, Validator};
-pub use train::{SeedOutcome, seed_directory, train, train_on, train_seeds};
+pub use train::{SeedOutcome, seed_directory, train, train_on, train_seeds, train_seeds_on};

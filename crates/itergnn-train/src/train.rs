@@ -138,6 +138,32 @@ pub fn train_seeds<O: Observer>(
     })
 }
 
+/// As [`train_seeds`], on own labelled graphs, which all runs share: seeds differ in weights and order.
+///
+/// # Errors
+/// As [`train_seeds`] and [`train_on`].
+pub fn train_seeds_on<O: Observer>(
+    config: &RunConfig,
+    data: &OwnData,
+    seeds: &[u64],
+    directory: Option<&Path>,
+    options: &TrainOptions,
+    workers: usize,
+    observe: impl Fn(u64) -> O + Sync,
+) -> Result<Vec<SeedOutcome>, TrainError> {
+    let resolved = config.resolve_for(data)?;
+    side_by_side(seeds, workers, |&seed| {
+        let config = RunConfig { seed, ..resolved.config.clone() };
+        let directory = directory.map(|directory| seed_directory(directory, seed));
+        let run = ResolvedRun { config, model: resolved.model.clone() };
+        let begin = |run: &ResolvedRun| Supervised::new(run, Some(data), &options.device);
+        let observer = &mut observe(seed);
+        let session = Session::begin(run, begin, directory.as_deref(), options, observer);
+        let result = session.and_then(|session| session.run(observer)).map(|(outcome, _)| outcome);
+        Ok(SeedOutcome { seed, result })
+    })
+}
+
 /// Runs `work` for every item, `workers` at a time, each on a single thread, and gives the results in the order of the
 /// items; the first failure ends the rest before their next item.
 pub(crate) fn side_by_side<I: Sync, R: Send>(

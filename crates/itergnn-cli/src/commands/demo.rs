@@ -158,8 +158,10 @@ fn judge(
             let mut spec = task.clone();
             let exactly = SizeRange::exactly(size).map_err(Failure::failed)?;
             spec.set_size(exactly).map_err(Failure::failed)?;
-            let success = size <= WALKED || matches!(model.config(), GnnConfig::MaxPlus(_));
-            let cap = Some(size as usize + PATIENCE);
+            // These have the lengths of all nodes in one pass, and always stop.
+            let aligned = matches!(model.config(), GnnConfig::MaxPlus(_));
+            let success = size <= WALKED || aligned;
+            let cap = (!aligned).then_some(size as usize + PATIENCE);
             let options = EvalOptions { success, cap, records: true, ..EvalOptions::default() };
             let mut tell = |at: itergnn::train::evaluation::EvalProgress| progress.at(done + at.judged);
             let report = evaluate(&predictor, &spec, count, arguments.seed, &options, &mut tell).map_err(failure)?;

@@ -11,7 +11,7 @@ use itergnn::{
 };
 
 use crate::{
-    commands::{classification, domain, model, own, pacman, task, train::failure},
+    commands::{algorithms, classification, domain, model, own, pacman, task, train::failure},
     compute::DeviceName,
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
@@ -68,7 +68,12 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
     }
     if let Some(task) = own::task_of(&card) {
         arguments.compute.refuse_card()?;
-        return own::evaluate(arguments, given, &model, &task, &device);
+        return match algorithms::learned_by(&card) {
+            Some(spec) if arguments.samples_of.data.is_none() => {
+                algorithms::evaluate(arguments, given, &model, spec, &device)
+            }
+            _ => own::evaluate(arguments, given, &model, &task, &device),
+        };
     }
     let mut spec = domain::trained_on(&card)
         .or_else(|| card.task.parse::<Task>().ok().or(arguments.task).map(TaskSpec::paper))

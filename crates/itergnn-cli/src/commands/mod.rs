@@ -1,5 +1,6 @@
 //! One file per command, and what several of them share: loading a model, a task's settings.
 
+mod algorithms;
 pub(crate) mod bench;
 mod bench_inference;
 pub(crate) mod classification;
@@ -14,6 +15,7 @@ mod own;
 mod pacman;
 pub(crate) mod play;
 pub(crate) mod predict;
+mod predict_lines;
 pub(crate) mod properties;
 mod random_pairs;
 pub(crate) mod reproduce;

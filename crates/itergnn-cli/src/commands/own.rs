@@ -1,28 +1,22 @@
-//! Own labelled graphs: `train --data`, `eval --data` and `predict --data`.
+//! Own labelled graphs: `train --data` and `eval --data`.
 
-use std::{
-    fs::File,
-    io::{BufRead, BufReader, stdin},
-    path::Path,
-};
+use std::{fs, path::Path};
 
 use itergnn::{
-    graph::{Graph, formats::SampleRecord},
-    nn::{Device, GnnModel, GraphTensors, Level, RunOptions, pointer, store::ModelCard},
+    nn::{Device, GnnConfig, GnnModel, Level, controllers::Scope, store::ModelCard},
     train::{
         Holdout, ModelConfig, OwnTask, RunConfig, RunTask,
-        data::{OwnData, read_file},
+        data::{Dataset, OwnData, read_file},
         evaluation::{EvalOptions, ModelPredictor, OwnReport, evaluate_own},
     },
 };
-use serde_json::{Value, json};
 
 use crate::{
     commands::train::failure,
     estimate::Allowance,
     failure::Failure,
     given::Given,
-    options::{EvalArguments, PredictArguments, TrainArguments, ValidationSamples},
+    options::{EvalArguments, TrainArguments, ValidationSamples},
     output::{self, note, print, print_json},
     progress::Progress,
 };
@@ -44,7 +38,9 @@ pub(crate) fn configuration(arguments: &TrainArguments, data: &Path) -> Result<R
         _ => return Err(Failure::bad_input("give one of --validation-data, --validation and --validation-from-size")),
     };
     let task = OwnTask { level, classes: arguments.classes, data: Some(data.to_owned()), validation };
-    let mut config = RunConfig::new(task, ModelConfig::preset("iter-homo-path"));
+    // Numbers grow with the weights of a graph, classes and choices do not.
+    let preset = if level == Level::Pointer || arguments.classes.is_some() { "iter-path" } else { "iter-homo-path" };
+    let mut config = RunConfig::new(task, ModelConfig::preset(preset));
     config.supervised_mut().map_err(failure)?.loss = arguments.loss;
     Ok(config)
 }
@@ -54,21 +50,41 @@ pub(crate) fn samples(config: &RunConfig) -> Result<Option<OwnData>, Failure> {
     let RunTask::Own(task) = &config.task else { return Ok(None) };
     for file in [task.data.as_deref(), held_out(task)].into_iter().flatten() {
         // Graphs that are held take about as much as their text.
-        let bytes = std::fs::metadata(file).map_or(0, |file| file.len());
-        Allowance::free().check(&file.display().to_string(), bytes)?;
+        Allowance::free().check(&file.display().to_string(), bytes_of(file))?;
     }
     let data = OwnData::read(task, config.seed, Allowance::free().bytes()).map_err(failure)?;
-    let model = config.resolve_for(&data).map_err(failure)?;
-    let loss = model.config.supervised().map_err(failure)?.loss;
+    let run = config.resolve_for(&data).map_err(failure)?;
+    let loss = run.config.supervised().map_err(failure)?.loss;
     note(&format!(
-        "{} samples to learn from, {} to choose by, level {}, loss {}, {}",
+        "{} samples to learn from, {} to choose by, level {}, loss {}{}",
         data.train.len(),
         data.validation.len(),
         task.level,
         loss.map_or("-".to_owned(), |loss| loss.to_string()),
-        model.model.architecture_line()
+        choices(&run.model)
     ));
+    note(&format!("{}: {}", run.config.model.name, run.model.architecture_line()));
     Ok(Some(data))
+}
+
+/// What flags could have chosen otherwise.
+fn choices(model: &GnnConfig) -> String {
+    let GnnConfig::Graph(graph) = model else { return String::new() };
+    let scope = match graph.blocks.first().and_then(|block| block.controller.confidence()) {
+        Some((Scope::Graph, _)) => ", --scope graph",
+        Some((Scope::Node, _)) => ", --scope node",
+        None => "",
+    };
+    format!(", --readout {}{scope}, --blocks {}, --prior {}", graph.readout, graph.blocks.len(), graph.prior)
+}
+
+/// The bytes of a file, or of all files of a folder.
+fn bytes_of(file: &Path) -> u64 {
+    let length = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+    match fs::read_dir(file) {
+        Ok(entries) => entries.flatten().map(|entry| length(&entry.path())).sum(),
+        Err(_) => length(file),
+    }
 }
 
 fn held_out(task: &OwnTask) -> Option<&Path> {
@@ -78,12 +94,9 @@ fn held_out(task: &OwnTask) -> Option<&Path> {
     }
 }
 
-/// What a model learned from own graphs, if it did.
+/// How a model reads the targets of labelled graphs, if it learned from own ones or from an algorithm.
 pub(crate) fn task_of(card: &ModelCard) -> Option<OwnTask> {
-    match RunConfig::of_card(card)?.task {
-        RunTask::Own(task) => Some(task),
-        RunTask::BuiltIn(_) => None,
-    }
+    RunConfig::of_card(card)?.task.labels()
 }
 
 /// `itergnn eval` of a model of own graphs.
@@ -99,11 +112,22 @@ pub(crate) fn evaluate(
     let file = arguments.samples_of.data.as_deref();
     let file = file.ok_or_else(|| Failure::bad_input("the model learned from own graphs: give --data FILE.jsonl"))?;
     let data = read_file(file, task, Allowance::of(arguments.memory)?.bytes()).map_err(failure)?;
+    judge(arguments, model, task, &data, device)
+}
+
+/// Judges a model on labelled graphs.
+pub(super) fn judge(
+    arguments: &EvalArguments,
+    model: &GnnModel,
+    task: &OwnTask,
+    data: &dyn Dataset,
+    device: &Device,
+) -> Result<(), Failure> {
     let options =
         EvalOptions { engine: arguments.engine.engine, cap: arguments.max_iterations, ..EvalOptions::default() };
     let predictor = ModelPredictor::new(model, device);
     let progress = Progress::new("graphs", data.len() as u64);
-    let report = evaluate_own(&predictor, task, &data, &options, &mut |done| progress.at(done)).map_err(failure)?;
+    let report = evaluate_own(&predictor, task, data, &options, &mut |done| progress.at(done)).map_err(failure)?;
     drop(progress);
     if arguments.json { print_json(&report) } else { print(&table(&report)) }
 }
@@ -138,86 +162,4 @@ fn table(report: &OwnReport) -> String {
         text += &output::table(&header, rows);
     }
     text
-}
-
-/// `itergnn predict --data`: a line of JSON for every line.
-pub(crate) fn predict(
-    arguments: &PredictArguments,
-    file: &Path,
-    model: &GnnModel,
-    card: &ModelCard,
-    device: &Device,
-) -> Result<(), Failure> {
-    let name = file.display().to_string();
-    let task = task_of(card);
-    let mut reader: Box<dyn BufRead> = if name == "-" {
-        Box::new(stdin().lock())
-    } else {
-        let opened = File::open(file).map_err(|error| Failure::bad_input(format!("{name}: {error}")))?;
-        Box::new(BufReader::new(opened))
-    };
-    let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
-    options.cap = arguments.max_iterations;
-    let mut line = String::new();
-    for number in 1_u64.. {
-        line.clear();
-        let at = |error: &dyn std::fmt::Display| Failure::bad_input(format!("{name}, line {number}: {error}"));
-        if reader.read_line(&mut line).map_err(|error| at(&error))? == 0 {
-            return Ok(());
-        }
-        if line.trim().is_empty() {
-            continue;
-        }
-        let record: SampleRecord = serde_json::from_str(&line).map_err(|error| at(&error))?;
-        let graph = record.graph().map_err(|error| at(&error))?;
-        let tensors = GraphTensors::from_graph(&graph, device);
-        let prediction = model.predict_with(&tensors, &options).map_err(|error| at(&error))?;
-        let mut answer = answer(&graph, &tensors, &prediction.values, task.as_ref());
-        answer["iterations"] = json!(prediction.iterations.first());
-        print(&format!("{answer}\n"))?;
-    }
-    Ok(())
-}
-
-/// What a model says about a graph: numbers, or classes with their probabilities, or for every node the edge it points
-/// at by its place in the file, -1 for itself, with its probability.
-fn answer(graph: &Graph, tensors: &GraphTensors, rows: &[Vec<f64>], task: Option<&OwnTask>) -> Value {
-    let Some(task) = task else { return json!({ "prediction": rows }) };
-    if task.level == Level::Pointer {
-        let scores: Vec<f64> = rows.iter().flatten().copied().collect();
-        let structure = tensors.structure();
-        let probabilities = pointer::probabilities(&scores, structure);
-        let chosen = pointer::pointed_at(&scores, structure);
-        let places: Vec<i64> = chosen
-            .iter()
-            .map(|edge| edge.map_or(-1, |edge| i64::from(graph.original_edges()[edge as usize])))
-            .collect();
-        let sure: Vec<f64> =
-            chosen.iter().enumerate().map(|(node, &edge)| probabilities[pointer::row(structure, node, edge)]).collect();
-        return json!({ "prediction": places, "probabilities": sure });
-    }
-    let mut rows = rows.to_vec();
-    if task.level == Level::Edge {
-        // In the order of the file.
-        let mut ordered = vec![Vec::new(); rows.len()];
-        for (row, &edge) in rows.into_iter().zip(graph.original_edges()) {
-            ordered[edge as usize] = row;
-        }
-        rows = ordered;
-    }
-    if task.classes.is_none() {
-        return json!({ "prediction": rows });
-    }
-    let probabilities: Vec<Vec<f64>> = rows.iter().map(|scores| softmax(scores)).collect();
-    let largest =
-        |scores: &Vec<f64>| (0..scores.len()).fold(0, |best, at| if scores[at] > scores[best] { at } else { best });
-    let classes: Vec<usize> = rows.iter().map(largest).collect();
-    json!({ "prediction": classes, "probabilities": probabilities })
-}
-
-fn softmax(scores: &[f64]) -> Vec<f64> {
-    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let powers: Vec<f64> = scores.iter().map(|score| (score - largest).exp()).collect();
-    let total: f64 = powers.iter().sum();
-    powers.iter().map(|power| power / total).collect()
 }

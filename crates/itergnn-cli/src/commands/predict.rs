@@ -13,8 +13,9 @@ use itergnn::{
 use serde::Serialize;
 
 use crate::{
-    commands::{domain, model, own},
+    commands::{domain, model, predict_lines},
     failure::Failure,
+    given::Given,
     options::PredictArguments,
     output::{self, print, print_json, warn},
     progress::Progress,
@@ -47,13 +48,22 @@ struct TraceRow {
     active: f64,
 }
 
-pub(crate) fn run(arguments: &PredictArguments) -> Result<(), Failure> {
+/// Flags of every prediction.
+const ALWAYS: [&str; 4] = ["engine", "device", "threads", "timeout"];
+
+pub(crate) fn run(arguments: &PredictArguments, given: &Given) -> Result<(), Failure> {
     let device = arguments.compute.start()?;
     arguments.time.start();
     let (model, card) = model::load(&arguments.model)?;
+    let (what, iterating) = match model.config().iterates() {
+        true => ("a prediction".to_owned(), &["max-iterations"][..]),
+        false => (format!("a model without loops ({})", model.config().architecture_line()), &[][..]),
+    };
     if let Some(data) = &arguments.data {
-        return own::predict(arguments, data, &model, &card, &device);
+        given.only(&what, &[&ALWAYS[..], &["data"], iterating].concat())?;
+        return predict_lines::run(arguments, data, &model, &card, &device);
     }
+    given.only(&what, &[&ALWAYS[..], &["graph", "trace"], iterating].concat())?;
     let graph = read(arguments)?;
     domain::warn_outside(&card, &graph);
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);

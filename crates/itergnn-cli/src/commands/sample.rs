@@ -5,18 +5,27 @@ use std::{io::Write, path::Path};
 use itergnn::tasks::{Samples, Task, TaskSpec};
 
 use crate::{
-    commands::task, estimate::Allowance, failure::Failure, given::Given, options::SampleArguments, output::Output,
+    commands::{algorithms, task},
+    estimate::Allowance,
+    failure::Failure,
+    given::Given,
+    options::{SampleArguments, Subject},
+    output::Output,
     progress::Progress,
 };
 
 /// Samples unless told otherwise.
-const DEFAULT_COUNT: u64 = 10;
+pub(super) const DEFAULT_COUNT: u64 = 10;
 
 pub(crate) fn run(arguments: &SampleArguments, given: &Given) -> Result<(), Failure> {
-    if arguments.task == Task::GraphClassification {
+    let task = match arguments.task {
+        Subject::Task(task) => task,
+        Subject::Algorithm(algorithm) => return algorithms::sample(algorithm, arguments, given),
+    };
+    if task == Task::GraphClassification {
         given.only("graph-classification, whose graphs are given", &["data", "dataset", "count", "out", "threads"])?;
     }
-    let mut spec = TaskSpec::paper(arguments.task);
+    let mut spec = TaskSpec::paper(task);
     task::apply(&mut spec, &arguments.samples_of).map_err(Failure::bad_input)?;
     Allowance::free().check_samples(&spec, |_| 0)?;
     let sampler = spec.sampler().map_err(Failure::bad_input)?;

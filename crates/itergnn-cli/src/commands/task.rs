@@ -17,6 +17,9 @@ pub(crate) fn apply(spec: &mut TaskSpec, choice: &TaskChoice) -> Result<(), Box<
     if let Some(weights) = choice.weights.or(choice.weighted.then_some(Weights::PAPER)) {
         spec.set_weights(weights)?;
     }
+    if let Some(family) = choice.family {
+        return Err(format!("--family {family} belongs to algorithms, such as bfs").into());
+    }
     match (&mut *spec, choice.dots, choice.walls) {
         (_, None, None) => {}
         (TaskSpec::Pacman(config), dots, walls) => {

@@ -10,21 +10,21 @@ use std::{
 };
 
 use itergnn::{
-    tasks::{Task, TaskSpec},
+    tasks::{Task, TaskSpec, algorithms::AlgorithmSpec},
     train::{
         CardRun, CudaError, MethodConfig, ModelConfig, Outcome, RunConfig, RunDirectory, RunTask, Start, Status,
-        TrainError, TrainOptions, seed_directory, train, train_on, train_on_card, train_seeds,
+        TrainError, TrainOptions, seed_directory, train, train_on, train_on_card, train_seeds, train_seeds_on,
     },
 };
 use serde::Serialize;
 
 use crate::{
-    commands::{classification, own, task},
+    commands::{algorithms, classification, own, task},
     compute::DeviceName,
     estimate::Allowance,
     failure::Failure,
     given::Given,
-    options::{TrainArguments, ValidationSamples},
+    options::{Subject, TrainArguments, ValidationSamples},
     output::{self, print, print_json},
     training_view::Views,
 };
@@ -51,8 +51,11 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
     let results = match seeds {
         seeds if on_card => train_beside(arguments, &config, seeds.as_deref(), &options, &views)?,
         Some(seeds) => {
-            let outcomes =
-                train_seeds(&config, &seeds, Some(&arguments.out), &options, workers, |seed| views.of_seed(seed));
+            let (out, view) = (Some(&*arguments.out), |seed| views.of_seed(seed));
+            let outcomes = match &data {
+                Some(data) => train_seeds_on(&config, data, &seeds, out, &options, workers, view),
+                None => train_seeds(&config, &seeds, out, &options, workers, view),
+            };
             outcomes.map_err(failure)?.into_iter().map(|outcome| (outcome.seed, outcome.result)).collect()
         }
         None => {
@@ -144,15 +147,22 @@ fn configuration(arguments: &TrainArguments, given: &Given) -> Result<RunConfig,
         (None, None) if own.is_some() => own::configuration(arguments, own.unwrap_or(Path::new("")))?,
         (Some(path), None) => read_config(path)?,
         (Some(_), Some(_)) => return Err(Failure::bad_input("give a TASK or --config, not both")),
-        (None, Some(task)) => RunConfig::new(TaskSpec::paper(task), ModelConfig::preset(default_model(task))),
+        (None, Some(Subject::Task(task))) => {
+            RunConfig::new(TaskSpec::paper(task), ModelConfig::preset(default_model(task)))
+        }
+        (None, Some(Subject::Algorithm(algorithm))) => {
+            RunConfig::new(AlgorithmSpec::training(algorithm), ModelConfig::preset("iter-path"))
+        }
         (None, None) if arguments.resume && arguments.out.join("config.toml").is_file() => {
             RunDirectory::config_of(&arguments.out).map_err(failure)?
         }
         (None, None) => return Err(Failure::bad_input("give a TASK, or --config FILE; see `itergnn train --help`")),
     };
     refuse_other_flags(given, &config)?;
-    if let RunTask::BuiltIn(spec) = &mut config.task {
-        task::apply(spec, &arguments.samples_of).map_err(Failure::bad_input)?;
+    match &mut config.task {
+        RunTask::BuiltIn(spec) => task::apply(spec, &arguments.samples_of).map_err(Failure::bad_input)?,
+        RunTask::Algorithm(spec) => algorithms::apply(spec, &arguments.samples_of)?,
+        RunTask::Own(_) => {}
     }
     change_model(&mut config.model, arguments);
     let optimiser = &mut config.optimiser;
@@ -210,6 +220,7 @@ fn change_model(model: &mut ModelConfig, arguments: &TrainArguments) {
     model.controller = arguments.controller.map(Into::into).or(model.controller.take());
     model.hidden_width = arguments.hidden.or(model.hidden_width);
     model.readout = arguments.readout.or(model.readout);
+    model.scope = arguments.scope.map(Into::into).or(model.scope);
     model.blocks = arguments.blocks.or(model.blocks);
 }
 
@@ -218,14 +229,25 @@ const ALWAYS: [&str; 11] =
     ["model", "out", "config", "hidden", "batch-size", "learning-rate", "seed", "resume", "set", "device", "threads"];
 
 /// Flags of models that are made of layers; which of them a model takes, it says itself.
-const LAYERS: [&str; 6] = ["layer", "aggregation", "controller", "prior", "readout", "blocks"];
+const LAYERS: [&str; 7] = ["layer", "aggregation", "controller", "prior", "readout", "scope", "blocks"];
+
+/// Flags of learning from samples that are drawn.
+const DRAWN: [&str; 6] = ["epochs", "samples", "validation", "seeds", "engine", "loss"];
 
 /// Refuses the flags that mean nothing for the task and the way it is learned.
 fn refuse_other_flags(given: &Given, config: &RunConfig) -> Result<(), Failure> {
-    let RunTask::BuiltIn(spec) = &config.task else {
-        let own = ["epochs", "data", "level", "classes", "loss", "engine", "validation", "validation-data"];
-        let meant = [&ALWAYS[..], &LAYERS, &own, &["validation-from-size"]].concat();
-        return given.only("own graphs", &meant);
+    let spec = match &config.task {
+        RunTask::BuiltIn(spec) => spec,
+        RunTask::Algorithm(spec) => {
+            let meant = [&ALWAYS[..], &LAYERS, &DRAWN, &algorithms::FLAGS].concat();
+            return given.only(&format!("the algorithm {}", spec.algorithm), &meant);
+        }
+        RunTask::Own(_) => {
+            let own =
+                ["epochs", "data", "level", "classes", "loss", "engine", "seeds", "validation", "validation-data"];
+            let meant = [&ALWAYS[..], &LAYERS, &own, &["validation-from-size"]].concat();
+            return given.only("own graphs", &meant);
+        }
     };
     let task = spec.task();
     let of_task: &[&str] = match task {
@@ -237,9 +259,7 @@ fn refuse_other_flags(given: &Given, config: &RunConfig) -> Result<(), Failure> 
         Task::GraphClassification => &["data", "dataset"],
     };
     let (how, of_method) = match &config.method {
-        MethodConfig::Supervised(_) => {
-            ("from samples", [&LAYERS[..], &["epochs", "samples", "validation", "seeds", "engine", "loss"]].concat())
-        }
+        MethodConfig::Supervised(_) => ("from samples", [&LAYERS[..], &DRAWN].concat()),
         MethodConfig::CrossValidation(_) => ("in folds", vec!["epochs", "folds", "fold"]),
         MethodConfig::DoubleDqn(_) => ("by playing", [&LAYERS[..], &["steps", "layers", "kernel", "seeds"]].concat()),
     };

@@ -8,9 +8,10 @@ use itergnn::{
         formats::{ColumnChoice, ReadOptions},
         generators::Generator,
     },
-    tasks::{SizeRange, Split, Task, graph_classification::DataSetName, shortest_path::Weights},
+    tasks::{SizeRange, Split, algorithms::GraphFamily, graph_classification::DataSetName, shortest_path::Weights},
 };
 
+use super::{Subject, one_of};
 use crate::compute::{parse_seconds, parse_threads};
 
 /// Changes to a task's settings; without them a task is as in the paper.
@@ -19,6 +20,9 @@ pub(crate) struct TaskChoice {
     /// Where graphs come from: er, knn, planar, lobster, grid, line, complete, cycle, regular or tree.
     #[arg(long)]
     pub(crate) generator: Option<Generator>,
+    /// Where the graphs of an algorithm come from: er, ws (Watts-Strogatz) or delaunay.
+    #[arg(long, value_parser = one_of::<GraphFamily>())]
+    pub(crate) family: Option<GraphFamily>,
     /// N, or A..B for sizes drawn uniformly from [A, B). For lobsters the length of the line.
     #[arg(long, value_name = "N|A..B", allow_hyphen_values = true)]
     pub(crate) size: Option<SizeRange>,
@@ -34,8 +38,9 @@ pub(crate) struct TaskChoice {
     /// Walls of a Pacman map.
     #[arg(long)]
     pub(crate) walls: Option<u16>,
-    /// Folder of the graph classification sets.
-    #[arg(long, value_name = "DIR")]
+    /// Folder of the graph classification sets; for own graphs a file of JSON lines (plain or .gz, .xz, .zst), - for
+    /// standard input, or the folder of a TUDataset.
+    #[arg(long, value_name = "FILE|DIR")]
     pub(crate) data: Option<PathBuf>,
     /// MUTAG, PTC, PROTEINS, IMDBBINARY or IMDBMULTI.
     #[arg(long, value_name = "NAME")]
@@ -50,12 +55,15 @@ Examples:
   itergnn sample tsp --size 100 --count 5
   itergnn sample pacman --dots 10 --walls 8 --count 1
   itergnn sample graph-classification --data DIR --dataset MUTAG
+  itergnn sample dijkstra --family delaunay --size 80 --split test
 
 Each line is one object: node_attributes, edges [[sender, receiver], ..], edge_attributes, target, and what the task
 knows besides (source, target_node, ..). Sample i depends on seed, split and i alone, not on count or threads.")]
 pub(crate) struct SampleArguments {
-    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, graph-classification or regular-graphs.
-    pub(crate) task: Task,
+    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, graph-classification or regular-graphs; or
+    /// an algorithm: bfs, dfs, dijkstra, prim, eccentricity, mis, reachability, widest-path or bipartiteness
+    #[arg(value_name = "TASK")]
+    pub(crate) task: Subject,
     #[command(flatten)]
     pub(crate) samples_of: TaskChoice,
     /// How many samples; graph-classification gives all there are unless told.

@@ -13,7 +13,7 @@ Examples:
   itergnn reproduce lobsters ablation --seeds 3 two tables in full
   itergnn reproduce --report-only               the report again from the results that are there
 
-Tables: summary, lobsters, ablation, iterations, regular-graphs, aligned, families, graph-classification, pacman, properties. A result that is there is not made again, so the same command goes on after Ctrl-C;
+Tables: summary, lobsters, ablation, iterations, regular-graphs, aligned, families, graph-classification, clrs, pacman, properties. A result that is there is not made again, so the same command goes on after Ctrl-C;
 results, report.md and report.html stand in the folder given by --out.")]
 pub(crate) struct ReproduceArguments {
     /// Tables to make; all unless given.
@@ -28,8 +28,8 @@ pub(crate) struct ReproduceArguments {
     /// Epochs of the paper's models; task-aligned families have a recipe of their own and train no longer than that.
     #[arg(long)]
     pub(crate) epochs: Option<u64>,
-    /// Run only these models of the tables, or these runs (PROBLEM/MODEL), by the names in the list of runs; the report
-    /// still shows all results that are there.
+    /// Run only these models of the tables, or these runs (PROBLEM/MODEL), by the names in the list of runs, or with the
+    /// table clrs alone only these algorithms; the report still shows all results that are there.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) models: Vec<String>,
     /// Training samples of the paper's models, and the most that task-aligned families take.

@@ -4,14 +4,22 @@ mod data;
 mod measuring;
 mod models;
 mod serving;
+mod subject;
 mod training;
 
-use clap::{Args, Parser, Subcommand};
+use std::{error::Error, str::FromStr};
+
+use clap::{
+    Args, Parser, Subcommand,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use strum::VariantNames;
 
 pub(crate) use data::{ExactArguments, PropertiesArguments, ReadingOptions, SampleArguments, TaskChoice};
 pub(crate) use measuring::{BenchArguments, ReproduceArguments};
 pub(crate) use models::{EvalArguments, ImportArguments, PlayArguments, PredictArguments, SolveArguments};
 pub(crate) use serving::ServeArguments;
+pub(crate) use subject::Subject;
 pub(crate) use training::{DemoArguments, TrainArguments, ValidationSamples};
 
 /// Graph neural networks that learn on small graphs and work on graphs of any size.
@@ -103,4 +111,12 @@ impl Command {
             Self::Import(arguments) => arguments.json,
         }
     }
+}
+
+/// A value by its name, which is one of a list.
+fn one_of<T>() -> impl TypedValueParser<Value = T>
+where
+    T: FromStr<Err: Error + Send + Sync + 'static> + VariantNames + Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(T::VARIANTS).try_map(|name| name.parse::<T>())
 }

@@ -1,19 +1,18 @@
 //! Arguments of trainings.
 
-use std::{error::Error, path::PathBuf, str::FromStr};
+use std::{path::PathBuf, str::FromStr};
 
-use clap::{
-    Args,
-    builder::{PossibleValuesParser, TypedValueParser},
-};
+use clap::Args;
 use itergnn::{
-    nn::{Engine, LayerKind, Level, Prior, ReadoutKind, controllers::ControllerConfig, layers::Aggregation},
-    tasks::Task,
+    nn::{
+        Engine, LayerKind, Level, Prior, ReadoutKind,
+        controllers::{ControllerConfig, Scope},
+        layers::Aggregation,
+    },
     train::{LossKind, classification::FoldChoice},
 };
-use strum::VariantNames;
 
-use super::TaskChoice;
+use super::{Subject, TaskChoice, one_of};
 use crate::compute::ComputeChoice;
 
 #[derive(Debug, Args)]
@@ -49,13 +48,17 @@ Examples:
   itergnn train --out runs/a --resume
   itergnn train shortest-path --generator er --weighted --set model.max_plus.training_cap=8 --set optimiser.clip_norm=1 --out runs/b
   itergnn train --data train.jsonl --level node --classes 3 --model iter-homo-path --out runs/mine
+  itergnn train --data MUTAG --level graph --classes 2 --model iter-path --out runs/tu
+  itergnn train bfs --model iter-path --out runs/bfs
   itergnn train graph-classification --data DIR --dataset MUTAG --model gin --out runs/mutag
 
 With --seeds, --threads is the number of runs at a time. Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
 the model of the best epoch.")]
 pub(crate) struct TrainArguments {
-    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, regular-graphs or graph-classification (ten folds).
-    pub(crate) task: Option<Task>,
+    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, regular-graphs or graph-classification (ten
+    /// folds); or an algorithm: bfs, dfs, dijkstra, prim, eccentricity, mis, reachability, widest-path or bipartiteness
+    #[arg(value_name = "TASK")]
+    pub(crate) task: Option<Subject>,
     /// A preset: gcn, gat, gin, path, homo-path, iter-path, iter-homo-path, .., or a task-aligned family:
     /// max-plus, waves, one-tree
     #[arg(long, value_name = "NAME")]
@@ -92,8 +95,8 @@ pub(crate) struct TrainArguments {
     /// Validation samples; with --data the share of the samples that the best epoch is chosen on, such as 0.1.
     #[arg(long, value_name = "N|SHARE")]
     pub(crate) validation: Option<ValidationSamples>,
-    /// Own graphs: choose the best epoch on the samples of this file.
-    #[arg(long, value_name = "FILE.jsonl")]
+    /// Own graphs: choose the best epoch on the samples of this file, which may be all that --data may be.
+    #[arg(long, value_name = "FILE")]
     pub(crate) validation_data: Option<PathBuf>,
     /// Own graphs: choose the best epoch on the graphs with at least this many nodes, and learn from the smaller ones.
     #[arg(long, value_name = "NODES")]
@@ -110,6 +113,9 @@ pub(crate) struct TrainArguments {
     /// How node states become a graph's: max, min, mean, sum, attention, head-tail or first.
     #[arg(long, value_parser = one_of::<ReadoutKind>())]
     pub(crate) readout: Option<ReadoutKind>,
+    /// What has a confidence of its own, and so stops by itself: each graph, or each node.
+    #[arg(long, value_name = "graph|node")]
+    pub(crate) scope: Option<ScopeName>,
     /// Number of controller blocks.
     #[arg(long, value_name = "N")]
     pub(crate) blocks: Option<usize>,
@@ -195,6 +201,24 @@ impl FromStr for ValidationSamples {
     }
 }
 
+/// What has a confidence of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ScopeName {
+    /// One confidence per graph.
+    Graph,
+    /// One confidence per node, for graphs with several components.
+    Node,
+}
+
+impl From<ScopeName> for Scope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Graph => Self::Graph,
+            ScopeName::Node => Self::Node,
+        }
+    }
+}
+
 /// A controller by its name, with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ControllerName {
@@ -220,12 +244,4 @@ impl From<ControllerName> for ControllerConfig {
             ControllerName::Act => Self::Act(Default::default()),
         }
     }
-}
-
-/// A value by its name, which is one of a list.
-fn one_of<T>() -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err: Error + Send + Sync + 'static> + VariantNames + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(T::VARIANTS).try_map(|name| name.parse::<T>())
 }

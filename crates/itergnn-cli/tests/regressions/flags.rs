@@ -63,6 +63,8 @@ const VALUES: &[(&str, &str)] = &[
     ("--blocks", "2"),
     ("--validation-data", "own.jsonl"),
     ("--validation-from-size", "9"),
+    ("--family", "ws"),
+    ("--scope", "node"),
 ];
 
 /// Flags that clap wants to see together with another.
@@ -79,6 +81,9 @@ const FILES: &[(&str, &str)] = &[
         "NAME: s\nTYPE: TSP\nDIMENSION: 3\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 1 1\n3 0 1\nEOF\n",
     ),
 ];
+
+/// A training of one step.
+const SHORT: [&str; 8] = ["--samples", "8", "--validation", "4", "--epochs", "1", "--hidden", "4"];
 
 /// The long flags of a command, from its help.
 fn flags(folder: &Path, command: &str) -> Vec<String> {
@@ -143,6 +148,11 @@ fn eval_ignored_flags_of_other_models() {
     let named = format!("{compute} exploration grid");
     refuses_the_rest(path, &["eval", "nearest-dot"], &format!("{named} size dots walls"));
     refuses_the_rest(path, &["eval", "random", "--grid"], &format!("{named} out"));
+    // A model of an algorithm is judged on drawn graphs, or on a file.
+    let made = itergnn(path, &[&["train", "mis", "--out", "learned"], &SHORT[..]].concat());
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let drawn = "family size count seed max-iterations memory engine device threads timeout data task";
+    refuses_the_rest(path, &["eval", "learned"], drawn);
     let classifier = model("graph-classification-ptc-iter-gin");
     refuses_the_rest(path, &["eval", &classifier], "task device threads timeout data records");
 }
@@ -164,6 +174,17 @@ fn predict_and_solve_ignored_flags_of_other_graphs() {
     refuses_the_rest(path, &[&solve("ring.json")[..], &ends].concat(), &format!("{search} from to largest-component"));
     let pairs = [&solve("ring.edges")[..], &["--pairs", "2"]].concat();
     refuses_the_rest(path, &pairs, &format!("{search} pairs seed largest-component directed"));
+    let how = "engine device threads timeout";
+    refuses_the_rest(
+        path,
+        &["predict", &lobster, "--graph", "ring.json"],
+        &format!("{how} graph trace max-iterations"),
+    );
+    refuses_the_rest(path, &["predict", &lobster, "--data", "ring.json"], &format!("{how} data max-iterations"));
+    let stack = itergnn(path, &[&["train", "mis", "--model", "gcn", "--out", "stack"], &SHORT[..]].concat());
+    assert!(stack.status.success(), "{}", text(&stack.stderr));
+    // A stack has no loop that could be cut short.
+    refuses_the_rest(path, &["predict", "stack", "--data", "ring.json"], &format!("{how} data"));
     let image = ["solve", &*lobster, "--image", "map.png", "--from", "0,0", "--to", "1,0"];
     refuses_the_rest(path, &image, &format!("{} image from to picture", search.replace(" graph", "")));
 }
@@ -194,6 +215,8 @@ fn sample_ignored_flags_of_other_tasks() {
         ("navigation", "size"),
         ("pacman", "size dots walls"),
         ("regular-graphs", ""),
+        ("dijkstra", "family size"),
+        ("bipartiteness", "family size"),
     ] {
         refuses_the_rest(folder.path(), &["sample", task], &format!("{drawn} {meant}"));
     }
@@ -225,6 +248,7 @@ fn reproduce_ignored_flags_of_other_tables() {
         (&["reproduce", "pacman", "--out", "made"], ""),
         (&["reproduce", "graph-classification", "--out", "made"], "data epochs threads"),
         (&["reproduce", "regular-graphs", "--out", "made"], "seeds samples epochs models threads"),
+        (&["reproduce", "clrs", "--out", "made"], "seeds samples epochs models threads"),
     ] {
         refuses_the_rest(folder.path(), line, &format!("{always} {meant}"));
     }
@@ -236,7 +260,7 @@ fn train_ignored_flags_of_other_methods() {
     let folder = folder(FILES);
     let path = folder.path();
     let always = "model out hidden batch-size learning-rate seed resume set device threads";
-    let layers = "layer aggregation controller prior readout blocks";
+    let layers = "layer aggregation controller prior readout scope blocks";
     let sampled = format!("{always} {layers} epochs samples validation seeds engine loss");
     for (task, meant) in [
         ("shortest-path", "generator size weighted weights"),
@@ -245,12 +269,13 @@ fn train_ignored_flags_of_other_methods() {
         ("newton-balls", "size"),
         ("navigation", "size"),
         ("regular-graphs", ""),
+        ("bfs", "family size"),
     ] {
         refuses_the_rest(path, &["train", task, "--out", "made"], &format!("{sampled} {meant}"));
     }
     let played = format!("{always} {layers} steps layers kernel seeds size dots walls");
     refuses_the_rest(path, &["train", "pacman", "--out", "made"], &played);
-    let own = "epochs data level classes loss engine validation validation-data validation-from-size";
+    let own = "epochs data level classes loss engine seeds validation validation-data validation-from-size";
     let line = ["train", "--data", "own.jsonl", "--level", "node", "--out", "made"];
     refuses_the_rest(path, &line, &format!("{always} {layers} {own} config"));
     let folded = format!("{always} epochs folds fold data dataset");

@@ -24,6 +24,8 @@ fn outputs() -> Vec<(Vec<String>, &'static str)> {
         (words("play nearest-dot --dots 1 --walls 0 --size 4 --record OUT"), ".gif"),
         (words("play nearest-dot --dots 1 --walls 0 --size 4 --record OUT"), ".svg"),
         (words("eval random --grid --count 1 --out OUT"), ".json"),
+        (words("demo --quick --picture OUT"), ".png"),
+        (words("demo --quick --picture beside.svg --out OUT"), ".safetensors"),
         (words(&import), ".safetensors"),
     ]
 }
@@ -88,6 +90,31 @@ fn a_device_a_socket_or_a_folder_was_replaced_by_a_file() {
         assert!(fs::metadata("/dev/null").expect("there").file_type().is_char_device());
         assert!(fs::symlink_metadata(path.join(&names[1])).expect("there").file_type().is_socket());
         assert_eq!(fs::read_dir(path.join(&names[2])).expect("there").count(), 0);
+    }
+}
+
+#[test]
+fn a_link_inside_a_folder_of_results_was_replaced_by_a_file() {
+    for (words, file) in [
+        (&["properties", "--count", "1", "--out", "made"][..], "medians.svg"),
+        (&["reproduce", "pacman", "--report-only", "--quick", "--out", "made"], "report.md"),
+        (&["reproduce", "pacman", "--report-only", "--quick", "--out", "made"], "report.html"),
+    ] {
+        let folder = folder(&[]);
+        let path = folder.path();
+        fs::create_dir(path.join("made")).expect("made");
+        let (link, real) = (path.join("made").join(file), path.join("real"));
+        symlink(&real, &link).expect("linked");
+        let output = itergnn(path, words);
+        assert!(output.status.success(), "{words:?}: {}", text(&output.stderr));
+        assert!(link.is_symlink() && fs::metadata(&real).expect("written through").len() > 0, "{words:?}");
+        // A folder or a device in its place is refused and stays.
+        for (target, kind) in [("/dev/null", "a device or a socket"), ("made", "a folder")] {
+            fs::remove_file(&link).expect("removed");
+            symlink(if target == "made" { path.join("made") } else { target.into() }, &link).expect("linked");
+            fails(path, words, 2, &[file, kind]);
+        }
+        assert!(fs::metadata("/dev/null").expect("there").file_type().is_char_device());
     }
 }
 

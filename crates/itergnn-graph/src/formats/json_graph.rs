@@ -56,6 +56,11 @@ impl<R: BufRead> SampleReader<R> {
     pub fn new(reader: R, file: &str) -> Self {
         Self { lines: Lines::new(reader, file).with_limit(JSON_LIMIT), done: false }
     }
+
+    /// The line of the sample that was read last, counted from 1.
+    pub fn line(&self) -> u64 {
+        self.lines.number() as u64
+    }
 }
 
 impl<R: BufRead> Iterator for SampleReader<R> {

@@ -1,14 +1,28 @@
 //! The algorithms.
 
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, VariantArray};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 /// An algorithm on graphs whose result is to be predicted.
 ///
 /// Ties are broken by the number of nodes, the lowest first, as in CLRS; the position among the node attributes rises
 /// with the number, so that a network can know it.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Display, EnumString, VariantArray,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    VariantNames,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -69,11 +83,11 @@ mod tests {
 
     #[test]
     fn names_parse_back_and_match_serde() {
-        for &algorithm in Algorithm::VARIANTS {
+        for &algorithm in <Algorithm as VariantArray>::VARIANTS {
             let name = algorithm.to_string();
             assert_eq!(name.parse(), Ok(algorithm));
             assert_eq!(serde_json::to_value(algorithm).unwrap(), name);
         }
-        assert_eq!(Algorithm::VARIANTS.len(), 9);
+        assert_eq!(<Algorithm as VariantArray>::VARIANTS.len(), 9);
     }
 }

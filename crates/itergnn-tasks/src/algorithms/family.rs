@@ -3,19 +3,34 @@
 use itergnn_graph::{Graph, GraphError, generators, solvers::components};
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
-use strum::{Display, EnumString, VariantArray};
+use strum::{Display, EnumString, VariantArray, VariantNames};
 
 /// Graphs tried before giving up. The rarest connected ones have a chance of about a third.
 const ATTEMPTS: u32 = 1_000;
 
 /// A family of connected, undirected random graphs.
 #[derive(
-    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, Display, EnumString, VariantArray,
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    VariantArray,
+    VariantNames,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum GraphFamily {
     /// Erdos-Renyi graphs with p uniform in [1, 3) ln(m) / m, where m is the number of nodes, at least 16.
+    #[default]
     Er,
     /// Watts-Strogatz graphs with 4, 6 or 8 neighbours and a share in [0.05, 0.2) of edges led elsewhere.
     Ws,
@@ -71,7 +86,7 @@ mod tests {
 
     #[test]
     fn graphs_are_connected_simple_and_of_the_size_asked_for() {
-        for &family in GraphFamily::VARIANTS {
+        for &family in <GraphFamily as VariantArray>::VARIANTS {
             for nodes in [4, 7, 16, 80] {
                 let graph = family.generate(nodes, &mut rng::seeded(nodes as u64)).unwrap();
                 assert_eq!((graph.nodes(), components::count(&graph)), (nodes, 1), "{family}");

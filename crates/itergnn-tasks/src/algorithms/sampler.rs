@@ -12,11 +12,18 @@ use crate::TaskError;
 #[serde(deny_unknown_fields)]
 pub struct AlgorithmSpec {
     /// What is to be predicted.
+    #[serde(rename = "task")]
     pub algorithm: Algorithm,
     /// The graphs.
+    #[serde(default)]
     pub family: GraphFamily,
     /// Their numbers of nodes, each as likely.
+    #[serde(default = "training_sizes")]
     pub sizes: Vec<u32>,
+}
+
+fn training_sizes() -> Vec<u32> {
+    AlgorithmSpec::TRAINING_SIZES.to_vec()
 }
 
 impl AlgorithmSpec {
@@ -34,6 +41,31 @@ impl AlgorithmSpec {
     /// Graphs of one size.
     pub fn test(algorithm: Algorithm, family: GraphFamily, size: u32) -> Self {
         Self { algorithm, family, sizes: vec![size] }
+    }
+
+    /// Roughly how many nodes and edges the largest sample has.
+    pub fn largest(&self) -> u64 {
+        let nodes = self.sizes.iter().copied().max().unwrap_or(0);
+        let edges_per_node = match self.family {
+            // p is at most 3 ln(m) / m.
+            GraphFamily::Er => 3.0 * f64::from(nodes.max(16)).ln(),
+            GraphFamily::Ws => 8.0,
+            GraphFamily::Delaunay => 6.0,
+        };
+        (f64::from(nodes) * (1.0 + edges_per_node)) as u64
+    }
+
+    /// The same with sizes below `from`, and with the others.
+    ///
+    /// # Errors
+    /// [`TaskError::Graph`] if one of both would have none.
+    pub fn divided(&self, from: u32) -> Result<(Self, Self), TaskError> {
+        let (larger, smaller): (Vec<u32>, Vec<u32>) = self.sizes.iter().partition(|&&size| size >= from);
+        if larger.is_empty() || smaller.is_empty() {
+            let why = format!("{from} does not divide the sizes {:?}", self.sizes);
+            return Err(TaskError::Graph(GraphError::Parameter { what: "graph of an algorithm", why }));
+        }
+        Ok((Self { sizes: smaller, ..self.clone() }, Self { sizes: larger, ..self.clone() }))
     }
 
     /// Sample `index` of the split whose seed ([`Split::seed`](crate::Split::seed)) is given.

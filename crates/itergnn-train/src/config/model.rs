@@ -1,6 +1,6 @@
 //! A model by name, with changes.
 
-use itergnn_nn::controllers::ControllerConfig;
+use itergnn_nn::controllers::{ControllerConfig, Scope};
 use itergnn_nn::layers::Aggregation;
 use itergnn_nn::{GnnConfig, GraphModelConfig, LayerKind, Level, Prior, ReadoutKind, preset};
 use itergnn_tasks::Task;
@@ -50,6 +50,9 @@ pub struct ModelConfig {
     /// How node states become a graph's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub readout: Option<ReadoutKind>,
+    /// What has a confidence of its own: the graph or each node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<Scope>,
     /// The controller of every block: a name, or a table with its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "controller")]
     pub controller: Option<ControllerConfig>,
@@ -79,6 +82,7 @@ impl ModelConfig {
             hidden_width: None,
             blocks: None,
             readout: None,
+            scope: None,
             controller: None,
             max_plus: MaxPlusChanges::default(),
         }
@@ -106,7 +110,7 @@ impl ModelConfig {
         }
         let mut config = preset(&self.name, &widths)?;
         let mismatch = |why: &str| TrainError::ModelMismatch {
-            task: shape.name().to_owned(),
+            task: shape.name.to_owned(),
             why: format!("`{}` {why}", self.name),
         };
         if !self.max_plus.is_empty() && !matches!(config, GnnConfig::MaxPlus(_)) {
@@ -114,7 +118,10 @@ impl ModelConfig {
         }
         match &mut config {
             GnnConfig::Graph(_) => {}
-            GnnConfig::JumpingKnowledge(_) => self.refuse_block_changes(&ALL_OF_A_BLOCK[..4])?,
+            GnnConfig::JumpingKnowledge(_) if shape.level != Level::Graph => {
+                return Err(mismatch("classifies whole graphs"));
+            }
+            GnnConfig::JumpingKnowledge(_) => self.refuse_block_changes(&ALL_OF_A_BLOCK[..5])?,
             _ => self.refuse_block_changes(&ALL_OF_A_BLOCK)?,
         }
         if let Some(width) = self.hidden_width {
@@ -131,6 +138,9 @@ impl ModelConfig {
             GnnConfig::OneTree(_) | GnnConfig::MaxPlus(_) if shape.level != Level::Graph || shape.classes.is_some() => {
                 return Err(mismatch("predicts numbers of graphs"));
             }
+            GnnConfig::Waves(_) if matches!(shape.level, Level::Edge | Level::Pointer) => {
+                return Err(mismatch("predicts for graphs and nodes"));
+            }
             GnnConfig::MaxPlus(paths) => self.max_plus.apply(paths, shape),
             GnnConfig::OneTree(_) | GnnConfig::Waves(_) => {}
         }
@@ -145,10 +155,11 @@ impl ModelConfig {
         let aggregation = self.aggregation.unwrap_or(block.layer.aggregation);
         let given = self.controller.map(|controller| pooled_for(controller, shape));
         let controller = given.unwrap_or(block.controller);
+        let scope = self.scope.or(counting.then_some(Scope::Node));
         let prior = if counting && model.prior == Prior::Full { Prior::Core } else { model.prior };
         let mut changed = model
             .clone()
-            .with_controller(&if counting { controller.node_wise() } else { controller })
+            .with_controller(&scope.map_or(controller, |scope| scoped(controller, scope)))
             .with_prior(self.prior.unwrap_or(prior))
             .with_blocks(self.blocks.unwrap_or(if counting { 2 } else { 1 }))
             .with_unit(if shape.task == Some(Task::Tsp) { TOUR_UNIT } else { model.unit });
@@ -165,6 +176,7 @@ impl ModelConfig {
             "model.aggregation" => self.aggregation.is_some(),
             "model.prior" => self.prior.is_some(),
             "model.readout" => self.readout.is_some(),
+            "model.scope" => self.scope.is_some(),
             "model.blocks" => self.blocks.is_some(),
             _ => self.controller.is_some(),
         };
@@ -176,11 +188,28 @@ impl ModelConfig {
 }
 
 /// What a controller block has; a classifier of GIN blocks has only the last two.
-const ALL_OF_A_BLOCK: [&str; 6] =
-    ["model.layer", "model.aggregation", "model.prior", "model.readout", "model.blocks", "model.controller"];
+const ALL_OF_A_BLOCK: [&str; 7] = [
+    "model.layer",
+    "model.aggregation",
+    "model.prior",
+    "model.readout",
+    "model.scope",
+    "model.blocks",
+    "model.controller",
+];
 
 /// Coordinates of tours are whole numbers up to this.
 const TOUR_UNIT: f64 = 1_000.0;
+
+/// The controller with one confidence per graph or per node; one without confidences stays as it is.
+fn scoped(mut controller: ControllerConfig, scope: Scope) -> ControllerConfig {
+    match &mut controller {
+        ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config) => config.scope = scope,
+        ControllerConfig::Act(config) => config.scope = scope,
+        ControllerConfig::Stack(_) | ControllerConfig::Shared(_) => {}
+    }
+    controller
+}
 
 /// A controller that says nothing about pooling pools as the task reads out.
 fn pooled_for(controller: ControllerConfig, shape: &TaskShape) -> ControllerConfig {
@@ -196,7 +225,6 @@ fn pooled_for(controller: ControllerConfig, shape: &TaskShape) -> ControllerConf
 #[cfg(test)]
 mod tests {
     use super::*;
-    use itergnn_nn::controllers::Scope;
     use itergnn_tasks::TaskSpec;
 
     fn graph_model(model: &ModelConfig, task: Task) -> GraphModelConfig {

@@ -5,15 +5,15 @@ use std::path::Path;
 use itergnn_nn::GnnConfig;
 use itergnn_nn::fused::Engine;
 use itergnn_nn::store::ModelCard;
-use itergnn_tasks::TaskSpec;
+use itergnn_tasks::{Split, TaskSpec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
 use super::{
-    CheckpointConfig, CrossValidationConfig, DqnConfig, MethodConfig, ModelConfig, OptimiserConfig, RunTask,
+    CheckpointConfig, CrossValidationConfig, DqnConfig, MethodConfig, ModelConfig, OptimiserConfig, OwnTask, RunTask,
     SelectionConfig, SupervisedConfig, TaskShape, limits::check_training_steps, short_form,
 };
 use crate::TrainError;
-use crate::data::OwnData;
+use crate::data::{AlgorithmData, OwnData};
 
 /// A run: the same configuration gives the same weights, bit for bit, on any number of threads.
 ///
@@ -78,6 +78,9 @@ pub struct ResolvedRun {
     /// The whole configuration of the model.
     pub model: GnnConfig,
 }
+
+/// Samples that are looked at for the widths of an algorithm's: some graphs have no edges.
+const PROBES: u64 = 100;
 
 fn default_log_every() -> u64 {
     50
@@ -195,6 +198,12 @@ impl RunConfig {
         let run = match &self.method {
             MethodConfig::Supervised(method) => match &self.task {
                 RunTask::BuiltIn(spec) => method.resolve(self, &TaskShape::of(spec)?)?,
+                RunTask::Algorithm(spec) => {
+                    let probe = AlgorithmData::new(spec.clone(), Split::Train.seed(0), PROBES);
+                    let mut shape = OwnTask::of_algorithm(spec.algorithm).shape(&probe)?;
+                    shape.name = self.task.name();
+                    method.resolve(self, &shape)?
+                }
                 RunTask::Own(_) => return Err(TrainError::config("task", "own graphs are given to `train_on`")),
             },
             MethodConfig::DoubleDqn(method) => {

@@ -4,25 +4,28 @@ use std::path::PathBuf;
 
 use itergnn_nn::Level;
 use itergnn_tasks::TaskSpec;
+use itergnn_tasks::algorithms::{Algorithm, AlgorithmSpec};
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
 use super::TaskShape;
 use crate::TrainError;
 use crate::data::{Dataset, Example, epoch_order};
 
-/// What a run learns: a built-in task, or what somebody's own labelled graphs say.
+/// What a run learns: a built-in task, the answers of an algorithm, or what somebody's own labelled graphs say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum RunTask {
     /// A task whose samples are drawn here.
     BuiltIn(TaskSpec),
+    /// An algorithm whose graphs are drawn here.
+    Algorithm(AlgorithmSpec),
     /// Own graphs.
     Own(OwnTask),
 }
 
 /// Own labelled graphs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "task", rename = "own")]
+#[serde(tag = "task", rename = "own", deny_unknown_fields)]
 pub struct OwnTask {
     /// What targets belong to.
     pub level: Level,
@@ -61,20 +64,39 @@ impl OwnTask {
         Self { level, classes: None, data: None, validation: Holdout::default() }
     }
 
+    /// How the targets of an algorithm are read.
+    pub fn of_algorithm(algorithm: Algorithm) -> Self {
+        let level = match algorithm.level() {
+            "pointer" => Level::Pointer,
+            "node" => Level::Node,
+            _ => Level::Graph,
+        };
+        Self { classes: algorithm.classes(), ..Self::new(level) }
+    }
+
     /// The shape of the samples, seen on the first of them.
     pub(crate) fn shape(&self, data: &dyn Dataset) -> Result<TaskShape, TrainError> {
         if data.is_empty() {
             return Err(TrainError::config("data", "there are no samples"));
         }
         let first = data.sample(0)?;
+        // A graph without edges does not say how wide their attributes are.
+        let mut edge_width = first.edge_width();
+        for index in 1..data.len() {
+            if edge_width.is_some() {
+                break;
+            }
+            edge_width = data.sample(index)?.edge_width();
+        }
         let outputs = first.outputs(self.level).map_err(|why| TrainError::config("data", why))?;
         if self.classes.is_some() && (outputs != 1 || self.level == Level::Pointer) {
             return Err(TrainError::config("task.classes", "classes are one whole number per row of the target"));
         }
         Ok(TaskShape {
             task: None,
+            name: "own",
             node_width: first.graph.node_attributes().width(),
-            edge_width: first.graph.edge_attributes().width(),
+            edge_width: edge_width.unwrap_or(0),
             outputs,
             level: self.level,
             classes: self.classes,
@@ -87,10 +109,12 @@ impl OwnTask {
         for index in 0..data.len() {
             let sample = data.sample(index)?;
             let refused = |why: String| Err(TrainError::config("data", format!("sample {index}: {why}")));
-            let graph = &sample.graph;
-            let widths = (graph.node_attributes().width(), graph.edge_attributes().width());
+            let edge_width = sample.edge_width().unwrap_or(shape.edge_width);
+            let widths = (sample.graph.node_attributes().width(), edge_width);
             match sample.outputs(self.level) {
                 Err(why) => return refused(why),
+                // No edge, no target.
+                Ok(0) if self.level == Level::Edge && widths.0 == shape.node_width => {}
                 Ok(outputs) if (widths, outputs) != ((shape.node_width, shape.edge_width), shape.outputs) => {
                     return refused("its widths differ from those of the first".to_owned());
                 }
@@ -148,6 +172,7 @@ impl RunTask {
     pub fn name(&self) -> &'static str {
         match self {
             Self::BuiltIn(spec) => spec.task().name(),
+            Self::Algorithm(spec) => spec.algorithm.into(),
             Self::Own(_) => "own",
         }
     }
@@ -156,17 +181,25 @@ impl RunTask {
     pub fn built_in(&self) -> Option<&TaskSpec> {
         match self {
             Self::BuiltIn(spec) => Some(spec),
-            Self::Own(_) => None,
+            _ => None,
         }
     }
-}
 
-impl RunTask {
     /// The settings of a built-in task, to change.
     pub fn built_in_mut(&mut self) -> Option<&mut TaskSpec> {
         match self {
             Self::BuiltIn(spec) => Some(spec),
-            Self::Own(_) => None,
+            _ => None,
+        }
+    }
+
+    /// How the targets of labelled graphs are read: own ones, and those of an algorithm; `None` for built-in tasks, which
+    /// read theirs themselves.
+    pub fn labels(&self) -> Option<OwnTask> {
+        match self {
+            Self::BuiltIn(_) => None,
+            Self::Algorithm(spec) => Some(OwnTask::of_algorithm(spec.algorithm)),
+            Self::Own(task) => Some(task.clone()),
         }
     }
 }
@@ -174,6 +207,12 @@ impl RunTask {
 impl From<TaskSpec> for RunTask {
     fn from(spec: TaskSpec) -> Self {
         Self::BuiltIn(spec)
+    }
+}
+
+impl From<AlgorithmSpec> for RunTask {
+    fn from(spec: AlgorithmSpec) -> Self {
+        Self::Algorithm(spec)
     }
 }
 
@@ -186,11 +225,16 @@ impl From<OwnTask> for RunTask {
 impl<'de> Deserialize<'de> for RunTask {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut value = serde_json::Map::deserialize(deserializer)?;
-        let is_own = value.get("task").and_then(|task| task.as_str()) == Some("own");
-        if !is_own {
-            return serde_json::from_value(value.into()).map(Self::BuiltIn).map_err(D::Error::custom);
-        }
-        value.remove("task");
-        serde_json::from_value(value.into()).map(Self::Own).map_err(D::Error::custom)
+        let read = match value.get("task").and_then(|task| task.as_str()) {
+            Some("own") => {
+                value.remove("task");
+                serde_json::from_value(value.into()).map(Self::Own)
+            }
+            Some(name) if name.parse::<Algorithm>().is_ok() => {
+                serde_json::from_value(value.into()).map(Self::Algorithm)
+            }
+            _ => serde_json::from_value(value.into()).map(Self::BuiltIn),
+        };
+        read.map_err(D::Error::custom)
     }
 }

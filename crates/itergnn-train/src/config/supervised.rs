@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::run_config::at_least_one;
 use super::task_shape::sizes;
-use super::{LossKind, Measure, OptimiserConfig, ResolvedRun, RunConfig, SelectionConfig, TaskShape};
+use super::{LossKind, Measure, OptimiserConfig, ResolvedRun, RunConfig, RunTask, SelectionConfig, TaskShape};
 use crate::TrainError;
 
 /// Learning from labelled samples, with the paper's numbers.
@@ -116,15 +116,16 @@ impl SupervisedConfig {
     /// which minimise the relative error unless told otherwise.
     pub(super) fn resolve(&self, run: &RunConfig, shape: &TaskShape) -> Result<ResolvedRun, TrainError> {
         run.selection.validate()?;
-        match run.task.built_in() {
-            Some(task) => drop(splits(task, &run.selection)?),
-            None if run.selection.held_out_from.is_some() => {
+        match (&run.task, run.selection.held_out_from) {
+            (RunTask::BuiltIn(task), _) => drop(splits(task, &run.selection)?),
+            (RunTask::Algorithm(spec), Some(from)) => drop(spec.divided(from)?),
+            (RunTask::Own(_), Some(_)) => {
                 return Err(TrainError::config(
                     "selection.held_out_from",
                     "own graphs are held out by task.validation",
                 ));
             }
-            None => {}
+            (_, None) => {}
         }
         let model = run.model.for_task(shape)?;
         let recipe = model.settings().recipe();
@@ -148,13 +149,13 @@ impl SupervisedConfig {
         let measure = run.selection.measure.unwrap_or(own_measure);
         if (loss == LossKind::CrossEntropy) != has_classes {
             let kind = if has_classes { "classes" } else { "numbers" };
-            let why = format!("{loss} does not fit {}, whose targets are {kind}", shape.name());
+            let why = format!("{loss} does not fit {}, whose targets are {kind}", shape.name);
             return Err(TrainError::config("loss", why));
         }
         if (measure == Measure::Accuracy) != (own_measure == Measure::Accuracy)
             && (has_classes || measure == Measure::Accuracy)
         {
-            let why = format!("{measure} is not measured for {}; use {own_measure}", shape.name());
+            let why = format!("{measure} is not measured for {}; use {own_measure}", shape.name);
             return Err(TrainError::config("selection.measure", why));
         }
         let mut config = run.clone();

@@ -8,8 +8,10 @@ use crate::TrainError;
 /// The widths and the kind of target of a task's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TaskShape {
-    /// The task; none for own graphs.
+    /// The task; none for algorithms and own graphs.
     pub task: Option<Task>,
+    /// The name of the task; `own` for own graphs.
+    pub name: &'static str,
     /// Width of the node attributes.
     pub node_width: usize,
     /// Width of the edge attributes.
@@ -48,6 +50,7 @@ impl TaskShape {
         let trees = sample.graph.is_symmetric() && sample.graph.edges() + 2 == 2 * sample.graph.nodes();
         Ok(Self {
             task: Some(task),
+            name: task.name(),
             node_width: sample.graph.node_attributes().width(),
             edge_width: sample.graph.edge_attributes().width(),
             outputs: sample.outputs(),
@@ -55,11 +58,6 @@ impl TaskShape {
             classes,
             trees,
         })
-    }
-
-    /// The name of the task; `own` for own graphs.
-    pub fn name(&self) -> &'static str {
-        self.task.map_or("own", Task::name)
     }
 
     /// The widths of a model for these samples, with the readout the paper uses for the task.

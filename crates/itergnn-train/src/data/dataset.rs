@@ -35,6 +35,11 @@ impl Example {
         Self { graph, target, target_nodes: Vec::new() }
     }
 
+    /// The width of the edge attributes; a graph without edges does not say it.
+    pub(crate) fn edge_width(&self) -> Option<usize> {
+        (self.graph.edges() > 0).then(|| self.graph.edge_attributes().width())
+    }
+
     /// Rows of the target at a level.
     pub fn rows(&self, level: Level) -> usize {
         match level {

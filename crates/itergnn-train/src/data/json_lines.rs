@@ -2,7 +2,7 @@
 
 use std::io::BufRead;
 
-use itergnn_graph::formats::SampleRecord;
+use itergnn_graph::formats::{SampleReader, SampleRecord};
 use itergnn_nn::Level;
 
 use super::Example;
@@ -18,7 +18,8 @@ const BYTES_PER_ELEMENT: u64 = 20;
 /// than a line. Empty lines are passed over. Targets are checked against `level`.
 ///
 /// # Errors
-/// [`TrainError::Data`] with the line that is no sample, or that does not fit into `memory` bytes any more.
+/// [`TrainError::Format`] with the line that is no sample, [`TrainError::Data`] with the line whose target does not fit, or
+/// that does not fit into `memory` bytes any more.
 ///
 /// # Example
 /// ```
@@ -29,28 +30,16 @@ const BYTES_PER_ELEMENT: u64 = 20;
 /// assert_eq!(examples[0].target, [3.0]);
 /// # Ok::<(), itergnn_train::TrainError>(())
 /// ```
-pub fn read_examples(
-    mut reader: impl BufRead,
-    name: &str,
-    level: Level,
-    memory: u64,
-) -> Result<Vec<Example>, TrainError> {
+pub fn read_examples(reader: impl BufRead, name: &str, level: Level, memory: u64) -> Result<Vec<Example>, TrainError> {
     let mut examples: Vec<Example> = Vec::new();
-    let (mut line, mut number, mut bytes) = (Vec::new(), 0_u64, 0_u64);
+    let mut widths = Widths::default();
+    let mut bytes = 0_u64;
     let refused = |number: u64, why: String| TrainError::Data { name: name.to_owned(), line: number, why };
-    loop {
-        line.clear();
-        number += 1;
-        let read = reader.read_until(b'\n', &mut line).map_err(|error| refused(number, error.to_string()))?;
-        if read == 0 {
-            return Ok(examples);
-        }
-        if line.iter().all(u8::is_ascii_whitespace) {
-            continue;
-        }
-        let example = parse(&line, level).map_err(|why| refused(number, why))?;
-        let first = examples.first().map(|first| widths(first, level));
-        if first.is_some_and(|first| first != widths(&example, level)) {
+    let mut samples = SampleReader::new(reader, name);
+    while let Some(record) = samples.next() {
+        let number = samples.line();
+        let example = example_of(record?, level).map_err(|why| refused(number, why))?;
+        if !widths.admit(&example, level) {
             let why = "the widths of node attributes, edge attributes or target differ from those of the first sample";
             return Err(refused(number, why.to_owned()));
         }
@@ -64,17 +53,28 @@ pub fn read_examples(
         }
         examples.push(example);
     }
+    Ok(examples)
 }
 
-fn widths(example: &Example, level: Level) -> (usize, usize, usize) {
-    let graph = &example.graph;
-    let outputs = example.outputs(level).unwrap_or(0);
-    (graph.node_attributes().width(), graph.edge_attributes().width(), outputs)
+/// Widths of node attributes, edge attributes and rows of the target, as far as the samples so far say them: a graph
+/// without edges says nothing about edges.
+#[derive(Default)]
+struct Widths([Option<usize>; 3]);
+
+impl Widths {
+    /// Whether a sample has the widths of those before it.
+    fn admit(&mut self, example: &Example, level: Level) -> bool {
+        let outputs = example.outputs(level).ok().filter(|_| example.rows(level) > 0);
+        let found = [Some(example.graph.node_attributes().width()), example.edge_width(), outputs];
+        let agree =
+            self.0.iter().zip(&found).all(|(known, found)| known.is_none() || found.is_none() || known == found);
+        self.0.iter_mut().zip(found).for_each(|(known, found)| *known = known.or(found));
+        agree
+    }
 }
 
-/// The labelled graph of a line.
-fn parse(line: &[u8], level: Level) -> Result<Example, String> {
-    let record: SampleRecord = serde_json::from_slice(line).map_err(|error| error.to_string())?;
+/// The labelled graph of a record.
+pub(super) fn example_of(record: SampleRecord, level: Level) -> Result<Example, String> {
     let mut example = Example::new(record.graph().map_err(|error| error.to_string())?, record.target);
     if let Some(nodes) = record.fields.get("target_nodes").filter(|_| level == Level::Node) {
         example.target_nodes =
@@ -83,7 +83,7 @@ fn parse(line: &[u8], level: Level) -> Result<Example, String> {
             return Err("target_nodes: there is no such node".to_owned());
         }
     }
-    if example.target.is_empty() {
+    if example.target.is_empty() && example.rows(level) > 0 {
         return Err("there is no target".to_owned());
     }
     example.outputs(level)?;
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
         let wrong = |text: &str, level| read(&format!("{LINE}\n{text}\n"), level, u64::MAX).unwrap_err();
-        assert!(wrong("{", Level::Node).starts_with("own.jsonl, line 2: "));
+        assert!(wrong("{", Level::Node).starts_with("own.jsonl:2: "), "{}", wrong("{", Level::Node));
         assert!(wrong(r#"{"nodes": 2, "edges": [[0, 5]], "target": [1, 2]}"#, Level::Node).contains("line 2"));
         assert!(wrong(r#"{"nodes": 2, "edges": [[0, 1]], "target": [1, 2]}"#, Level::Node).contains("widths"));
         assert!(wrong(r#"{"nodes": 2, "edges": [[0, 1]]}"#, Level::Graph).contains("no target"));

@@ -1,5 +1,6 @@
 //! Labelled graphs on their way to a model: where they come from, in which order, in which batches.
 
+mod algorithm_data;
 mod dataset;
 mod feed;
 mod host_batch;
@@ -8,6 +9,7 @@ mod order;
 mod own_data;
 mod sample_source;
 
+pub use algorithm_data::AlgorithmData;
 pub use dataset::{Dataset, Example};
 pub use feed::Batches;
 pub use host_batch::HostBatch;

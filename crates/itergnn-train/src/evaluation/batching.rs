@@ -6,7 +6,7 @@ use itergnn_graph::Graph;
 use itergnn_nn::controllers::RunOptions;
 use rayon::prelude::*;
 
-use super::{Predicted, Predictor};
+use super::{EvalOptions, Predicted, Predictor};
 use crate::TrainError;
 
 /// Most graphs in a batch on the CPU: beyond it a batch only gets too large for the caches.
@@ -43,7 +43,9 @@ pub(crate) fn predict_all<'a, G: AsRef<Graph> + Send>(
 ) -> Result<Predicted, TrainError> {
     let budget = memory / rayon::current_num_threads().max(1) as u64;
     let bytes = sizes.iter().map(|&(nodes, edges)| predictor.bytes(nodes, edges));
-    let parts = cut_by_memory(bytes, budget, predictor.largest_batch()).into_par_iter().map(|range| {
+    // Few graphs are shared out evenly: a walk asks for a handful of them at a time.
+    let largest = predictor.largest_batch().min(sizes.len().div_ceil(rayon::current_num_threads().max(1)).max(1));
+    let parts = cut_by_memory(bytes, budget, largest).into_par_iter().map(|range| {
         let graphs = range.map(&make).collect::<Result<Vec<G>, _>>()?;
         let graphs: Vec<&Graph> = graphs.iter().map(AsRef::as_ref).collect();
         predictor.predict(&graphs, options)
@@ -57,6 +59,21 @@ pub(crate) fn predict_all<'a, G: AsRef<Graph> + Send>(
         all.overflows.extend(part.overflows);
     }
     Ok(all)
+}
+
+/// Predictions for graphs that are in memory, in order, in batches as the options allow.
+///
+/// # Errors
+/// As [`Predictor::predict`].
+pub fn predict_graphs(
+    predictor: &dyn Predictor,
+    graphs: &[&Graph],
+    options: &EvalOptions,
+) -> Result<Predicted, TrainError> {
+    let mut run = RunOptions::inference().with_engine(options.engine);
+    run.cap = options.cap;
+    let sizes: Vec<_> = graphs.iter().map(|graph| (graph.nodes(), graph.edges())).collect();
+    predict_all(predictor, &sizes, |index| Ok(graphs[index]), &run, options.memory)
 }
 
 #[cfg(test)]

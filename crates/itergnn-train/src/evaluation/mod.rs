@@ -14,6 +14,7 @@ mod report;
 mod walks;
 
 pub(crate) use batching::predict_all;
+pub use batching::predict_graphs;
 pub use evaluate::evaluate;
 pub(crate) use evaluate::{DIAMETER_BUDGET, predict_and_judge};
 pub use judge::judge;

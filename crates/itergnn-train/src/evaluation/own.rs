@@ -4,7 +4,8 @@ use itergnn_nn::Level;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_tasks::Score;
 use itergnn_tasks::metric::{argmax, mean_squared_error, relative_loss};
-use serde::Serialize;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::batching::predict_all;
 use super::{EvalOptions, IterationSummary, Predictor};
@@ -13,7 +14,7 @@ use crate::config::OwnTask;
 use crate::data::{Dataset, Example};
 
 /// How a model fares on own graphs; what does not apply is `None`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OwnReport {
     /// What targets belong to.
     pub level: Level,
@@ -21,18 +22,18 @@ pub struct OwnReport {
     pub count: u64,
     /// Rows of their targets.
     pub rows: u64,
-    /// Mean of |y - p| / |y| over all numbers, where targets are numbers.
+    /// Mean of |y - p| / |y| over all numbers, where targets are numbers and none is 0.
     pub relative_loss: Option<f64>,
     /// Mean squared error, where targets are numbers.
     pub mse: Option<f64>,
-    /// Share of rows with the right class or pointer.
+    /// Share of rows with the right class or pointer; where all targets are whole numbers, of rows that round to theirs.
     pub accuracy: Option<f64>,
     /// Share of graphs all of whose rows are right.
     pub graph_accuracy: Option<f64>,
     /// Mean over the classes of the harmonic mean of precision and recall.
     pub f1: Option<f64>,
     /// How often each class (row) was taken for each (column).
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub confusion: Vec<Vec<u64>>,
     /// Iterations per graph.
     pub iterations: IterationSummary,
@@ -45,12 +46,14 @@ pub struct OwnReport {
 pub(crate) struct OwnScore {
     pub(crate) score: Score,
     pub(crate) rows: usize,
+    /// The share of rows that round to their targets, where all of these are whole numbers.
+    rounded: Option<f64>,
     /// Right class and predicted one, row after row.
     pub(crate) classes: Vec<(usize, usize)>,
 }
 
-/// Graphs that are predicted before the next ones are asked for.
-const PART: u64 = 512;
+/// Graphs that are in memory at a time.
+const PART: u64 = 128;
 
 /// Judges a model on own graphs; `progress` is told how many are done.
 ///
@@ -70,7 +73,7 @@ pub fn evaluate_own(
     let (mut steps, mut most, mut capped) = (0_usize, 0_usize, 0_u64);
     for start in (0..data.len()).step_by(PART as usize) {
         let part = start..data.len().min(start + PART);
-        let examples = part.map(|index| data.sample(index)).collect::<Result<Vec<_>, _>>()?;
+        let examples = part.into_par_iter().map(|index| data.sample(index)).collect::<Result<Vec<_>, _>>()?;
         let sizes: Vec<_> = examples.iter().map(|example| (example.graph.nodes(), example.graph.edges())).collect();
         let predicted = predict_all(predictor, &sizes, |index| Ok(&examples[index].graph), &run, options.memory)?;
         for (example, values) in examples.iter().zip(&predicted.values) {
@@ -88,12 +91,13 @@ pub fn evaluate_own(
 fn report(task: &OwnTask, scores: &[OwnScore], iterations: IterationSummary, capped: u64) -> OwnReport {
     let rows: usize = scores.iter().map(|score| score.rows).sum();
     // Weighted by rows, so that every row counts the same.
-    let mean = |measure: fn(&Score) -> Option<f64>| {
-        let parts: Option<Vec<f64>> = scores.iter().map(|one| Some(measure(&one.score)? * one.rows as f64)).collect();
+    let mean = |measure: fn(&OwnScore) -> Option<f64>| {
+        let parts: Option<Vec<f64>> = scores.iter().map(|one| Some(measure(one)? * one.rows as f64)).collect();
         parts.map(|parts| parts.iter().sum::<f64>() / rows.max(1) as f64)
     };
-    let accuracy = mean(|score| score.accuracy);
-    let whole = scores.iter().filter(|one| one.score.accuracy == Some(1.0)).count();
+    let right = |one: &OwnScore| one.score.accuracy.or(one.rounded);
+    let accuracy = mean(right);
+    let whole = scores.iter().filter(|one| right(one) == Some(1.0)).count();
     let mut confusion = vec![vec![0_u64; task.classes.unwrap_or(0)]; task.classes.unwrap_or(0)];
     for &(right, found) in scores.iter().flat_map(|one| &one.classes) {
         confusion[right][found] += 1;
@@ -102,8 +106,8 @@ fn report(task: &OwnTask, scores: &[OwnScore], iterations: IterationSummary, cap
         level: task.level,
         count: scores.len() as u64,
         rows: rows as u64,
-        relative_loss: mean(|score| score.relative_loss),
-        mse: mean(|score| score.mse),
+        relative_loss: mean(|one| one.score.relative_loss),
+        mse: mean(|one| one.score.mse),
         accuracy,
         graph_accuracy: accuracy.map(|_| whole as f64 / scores.len().max(1) as f64),
         f1: (!confusion.is_empty()).then(|| macro_f1(&confusion)),
@@ -134,7 +138,7 @@ pub(crate) fn judge_own(task: &OwnTask, example: &Example, values: &[f32]) -> Re
         let found = (0..example.graph.nodes()).map(|node| pointed_at(example, node, values));
         let hits = right.iter().zip(found).filter(|(right, found)| *right == found).count();
         let score = Score { accuracy: Some(hits as f64 / rows.max(1) as f64), ..Score::default() };
-        return Ok(OwnScore { score, rows, classes: Vec::new() });
+        return Ok(OwnScore { score, rows, ..OwnScore::default() });
     }
     let width = task.classes.unwrap_or(example.target.len() / rows.max(1));
     let targets = example.target_by_position(task.level);
@@ -150,11 +154,11 @@ pub(crate) fn judge_own(task: &OwnTask, example: &Example, values: &[f32]) -> Re
     let Some(classes) = task.classes else {
         let relative: f64 = targets.iter().zip(&values).map(|(&y, &p)| relative_loss(y.into(), p.into())).sum();
         let score = Score {
-            relative_loss: Some(relative / targets.len().max(1) as f64),
+            relative_loss: Some(relative / targets.len().max(1) as f64).filter(|loss| loss.is_finite()),
             mse: Some(mean_squared_error(&targets, &values)),
             ..Score::default()
         };
-        return Ok(OwnScore { score, rows, classes: Vec::new() });
+        return Ok(OwnScore { score, rows, rounded: rounded_accuracy(&targets, &values, rows), ..OwnScore::default() });
     };
     let mut pairs = Vec::with_capacity(rows);
     for (&target, scores) in targets.iter().zip(values.chunks_exact(classes)) {
@@ -165,7 +169,18 @@ pub(crate) fn judge_own(task: &OwnTask, example: &Example, values: &[f32]) -> Re
     }
     let hits = pairs.iter().filter(|(right, found)| right == found).count();
     let score = Score { accuracy: Some(hits as f64 / rows.max(1) as f64), ..Score::default() };
-    Ok(OwnScore { score, rows, classes: pairs })
+    Ok(OwnScore { score, rows, classes: pairs, ..OwnScore::default() })
+}
+
+/// The share of rows all of whose numbers round to their targets; `None` where a target is no whole number.
+fn rounded_accuracy(targets: &[f32], values: &[f32], rows: usize) -> Option<f64> {
+    let width = targets.len() / rows.max(1);
+    if rows == 0 || targets.iter().any(|target| target.fract() != 0.0) {
+        return None;
+    }
+    let is_right = |(targets, values): (&[f32], &[f32])| targets.iter().zip(values).all(|(y, p)| p.round() == *y);
+    let right = targets.chunks_exact(width).zip(values.chunks_exact(width)).filter(|&pair| is_right(pair)).count();
+    Some(right as f64 / rows as f64)
 }
 
 /// What a node points at: the choice with the largest score, the first among equals.

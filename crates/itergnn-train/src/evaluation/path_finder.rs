@@ -1,13 +1,16 @@
 //! A path in one graph, found by nothing but predicted lengths.
 
 use itergnn_graph::{EdgeWeights, Graph, Path};
+use itergnn_nn::aligned::max_plus::{FixedEnd, PairLength, PairLengths};
 use itergnn_nn::controllers::{RunOptions, SAFETY_CAP};
+use itergnn_nn::fused::Engine;
 use itergnn_tasks::shortest_path::{Walk, WalkRule};
 use itergnn_tasks::{navigation, shortest_path};
+use rayon::prelude::*;
 use serde::Serialize;
 
-use super::Predictor;
 use super::batching::predict_all;
+use super::{Predicted, Predictor};
 use crate::TrainError;
 
 /// A prediction beyond this many times the sum of all weights is no length of a path: the model sees no way.
@@ -103,14 +106,17 @@ impl PathFinder<'_> {
             capped: 0,
             past_safety_cap: 0,
         };
+        let mut pairs = None;
         if source != target {
-            self.ask(&[(source, target)], (source, target), &mut found)?;
+            let marked = self.marks.mark(self.graph, source, target)?;
+            pairs = self.predictor.pair_lengths(&marked)?.filter(|_| self.options.engine != Engine::Fused);
+            self.ask(pairs.as_ref(), &[(source, target)], (source, target), &mut found)?;
             if !is_path_length(found.predicted_length, self.weights.as_slice().iter().sum()) {
                 found.predicted_length = f64::INFINITY;
                 return Ok(found);
             }
             // A cap cuts predictions short, and a pass over all nodes knows nothing of it.
-            if self.options.cap.is_none() && self.find_in_one_pass(source, target, &mut found)? {
+            if self.options.cap.is_none() && self.find_in_one_pass(&marked, source, target, &mut found)? {
                 return Ok(found);
             }
         }
@@ -118,7 +124,7 @@ impl PathFinder<'_> {
             found.rule = rule;
             let mut walk = Walk::new(self.graph, self.weights, source, target, rule)?;
             while !walk.questions().is_empty() {
-                let lengths = self.ask(walk.questions(), (source, target), &mut found)?;
+                let lengths = self.ask(pairs.as_ref(), walk.questions(), (source, target), &mut found)?;
                 walk.supply(&lengths);
                 if !progress(found.predictions) {
                     return Ok(found);
@@ -133,20 +139,50 @@ impl PathFinder<'_> {
     }
 
     /// Walks by the lengths of all nodes to the target at once, where the predictor has them; says whether it arrived.
-    fn find_in_one_pass(&self, source: u32, target: u32, found: &mut Found) -> Result<bool, TrainError> {
-        let marked = self.marks.mark(self.graph, source, target)?;
-        let Some(lengths) = self.predictor.lengths_to(&marked, target)? else { return Ok(false) };
+    fn find_in_one_pass(
+        &self,
+        marked: &Graph,
+        source: u32,
+        target: u32,
+        found: &mut Found,
+    ) -> Result<bool, TrainError> {
+        let fixed = FixedEnd::Target(target as usize);
+        let Some(lengths) = self.predictor.lengths_to_all(marked, fixed)? else { return Ok(false) };
         let walk = Walk::new(self.graph, self.weights, source, target, found.rule)?;
         found.path = walk.follow(|from, _| lengths.values[from as usize] as f32).path();
         found.predictions += 1;
         Ok(found.path.is_some())
     }
 
-    /// Predicted lengths of pairs of nodes.
-    fn ask(&self, pairs: &[(u32, u32)], ends: (u32, u32), found: &mut Found) -> Result<Vec<f32>, TrainError> {
-        let sizes = vec![(self.graph.nodes(), self.graph.edges()); pairs.len()];
-        let make = |question: usize| self.marks.mark(self.graph, pairs[question].0, pairs[question].1);
-        let predicted = predict_all(self.predictor, &sizes, make, &self.options, self.memory)?;
+    /// Predicted lengths of pairs of nodes, from a prepared graph where there is one.
+    fn ask(
+        &self,
+        prepared: Option<&PairLengths>,
+        pairs: &[(u32, u32)],
+        ends: (u32, u32),
+        found: &mut Found,
+    ) -> Result<Vec<f32>, TrainError> {
+        // A node and itself are no pair of marks: what a graph with one mark gives is left to the model.
+        let predicted = match prepared.filter(|_| pairs.iter().all(|(from, to)| from != to)) {
+            Some(prepared) => {
+                let between = |&(from, to): &(u32, u32)| prepared.between(from as usize, to as usize, &self.options);
+                let lengths: Vec<PairLength> = pairs.par_iter().map(between).collect();
+                Predicted {
+                    values: lengths.iter().map(|length| vec![length.value as f32]).collect(),
+                    iterations: lengths.iter().map(|length| length.iterations).collect(),
+                    capped: lengths.iter().map(|length| length.capped).collect(),
+                    overflows: lengths
+                        .iter()
+                        .map(|length| (!(length.value as f32).is_finite()).then_some(length.iterations))
+                        .collect(),
+                }
+            }
+            None => {
+                let sizes = vec![(self.graph.nodes(), self.graph.edges()); pairs.len()];
+                let make = |question: usize| self.marks.mark(self.graph, pairs[question].0, pairs[question].1);
+                predict_all(self.predictor, &sizes, make, &self.options, self.memory)?
+            }
+        };
         for (&(from, to), overflow) in pairs.iter().zip(&predicted.overflows) {
             if let Some(iteration) = *overflow {
                 return Err(TrainError::PathNotFinite { from, to, iteration });

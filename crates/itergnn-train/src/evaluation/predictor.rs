@@ -3,9 +3,9 @@
 use burn::module::Module;
 use burn::tensor::Device;
 use itergnn_graph::{Graph, GraphBatch};
-use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd};
+use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd, PairLengths};
 use itergnn_nn::controllers::RunOptions;
-use itergnn_nn::{GnnModel, GraphTensors};
+use itergnn_nn::{GnnModel, GraphTensors, Network};
 
 use super::batching::LARGEST_BATCH;
 use crate::TrainError;
@@ -41,12 +41,21 @@ pub trait Predictor: Sync {
         LARGEST_BATCH
     }
 
-    /// The predicted lengths from every node to one, where a single pass gives exactly what one prediction per node
-    /// would; `None` where it does not. Only the size of the graph's marks is read.
+    /// The predicted lengths between one node and every other, where a single pass gives exactly what one prediction per
+    /// node would; `None` where it does not. Only the size of the graph's marks is read.
     ///
     /// # Errors
     /// As [`Predictor::predict`].
-    fn lengths_to(&self, _graph: &Graph, _target: u32) -> Result<Option<AllLengths>, TrainError> {
+    fn lengths_to_all(&self, _graph: &Graph, _fixed: FixedEnd) -> Result<Option<AllLengths>, TrainError> {
+        Ok(None)
+    }
+
+    /// The model on one graph, ready for the lengths of many pairs of its nodes; `None` where that saves nothing. Only the
+    /// size of the graph's marks is read.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`].
+    fn pair_lengths(&self, _graph: &Graph) -> Result<Option<PairLengths>, TrainError> {
         Ok(None)
     }
 
@@ -96,9 +105,14 @@ impl Predictor for ModelPredictor {
         Ok(Predicted { values, iterations: prediction.iterations, capped: prediction.capped, overflows })
     }
 
-    fn lengths_to(&self, graph: &Graph, target: u32) -> Result<Option<AllLengths>, TrainError> {
-        let tensors = GraphTensors::from_graph(graph, &self.device);
-        Ok(self.model.lengths_to_all(&tensors, FixedEnd::Target(target as usize))?)
+    fn lengths_to_all(&self, graph: &Graph, fixed: FixedEnd) -> Result<Option<AllLengths>, TrainError> {
+        let Network::MaxPlus(_) = self.model.network() else { return Ok(None) };
+        Ok(self.model.lengths_to_all(&GraphTensors::from_graph(graph, &self.device), fixed)?)
+    }
+
+    fn pair_lengths(&self, graph: &Graph) -> Result<Option<PairLengths>, TrainError> {
+        let Network::MaxPlus(_) = self.model.network() else { return Ok(None) };
+        Ok(self.model.pair_lengths(&GraphTensors::from_graph(graph, &self.device))?)
     }
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {

@@ -1,9 +1,11 @@
 //! Paths found by predicted lengths, many at a time.
 
 use itergnn_graph::{EdgeWeights, Graph};
+use itergnn_nn::aligned::max_plus::FixedEnd;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_tasks::shortest_path::{Walk, WalkRule};
 use itergnn_tasks::{Sample, Score, Task, TaskError, navigation, shortest_path};
+use rayon::prelude::*;
 use strum::VariantArray;
 
 use super::Predictor;
@@ -16,7 +18,7 @@ type Walking<'a> = (usize, Walk<'a>);
 /// Walks from every sample's source to its target by predicted lengths, by every [`WalkRule`], and adds to the scores
 /// which of the walks are shortest paths.
 ///
-/// All walks go in step: every round collects the candidates of all of them and predicts them together. `progress` is
+/// Where one pass over a graph gives the lengths of all its nodes, a walk follows them. All other walks go in step: every round collects the candidates of all of them and predicts them together. `progress` is
 /// told after every round how many walks go on.
 ///
 /// # Errors
@@ -34,6 +36,10 @@ pub fn score_walks(
 ) -> Result<(), TrainError> {
     let weights = samples.iter().map(Sample::weights).collect::<Result<Vec<_>, _>>()?;
     let mut walks = start_walks(samples, &weights)?;
+    if options.cap.is_none() {
+        walks =
+            walks.into_par_iter().map(|walking| in_one_pass(walking, samples, predictor)).collect::<Result<_, _>>()?;
+    }
     loop {
         let ask = |(index, walk): &Walking<'_>| walk.questions().iter().map(|&pair| (*index, pair)).collect::<Vec<_>>();
         let asked: Vec<(usize, (u32, u32))> = walks.iter().flat_map(ask).collect();
@@ -72,6 +78,27 @@ fn start_walks<'a>(samples: &'a [Sample], weights: &'a [EdgeWeights]) -> Result<
         }
     }
     Ok(walks)
+}
+
+/// The walk at its end, if the predictor has the lengths of all nodes at once; else at its beginning, as it was.
+fn in_one_pass<'a>(
+    (index, walk): Walking<'a>,
+    samples: &[Sample],
+    predictor: &dyn Predictor,
+) -> Result<Walking<'a>, TrainError> {
+    let (Some(source), Some(target)) = (samples[index].fields.source, samples[index].fields.target_node) else {
+        return Ok((index, walk));
+    };
+    let fixed = match walk.rule() {
+        WalkRule::AsWritten => FixedEnd::Target(target as usize),
+        WalkRule::Released => FixedEnd::Source(source as usize),
+    };
+    let Some(lengths) = predictor.lengths_to_all(&samples[index].graph, fixed)? else { return Ok((index, walk)) };
+    let other = |from: u32, to: u32| match fixed {
+        FixedEnd::Target(_) => from,
+        FixedEnd::Source(_) => to,
+    };
+    Ok((index, walk.follow(|from, to| lengths.values[other(from, to) as usize] as f32)))
 }
 
 /// The sample's graph as a model sees it for other ends.

@@ -12,6 +12,7 @@
 //! | `summary`, `lobsters`, `ablation`, `regular` | the paper's tables, with its numbers |
 //! | `aligned`, `families` | the task-aligned families, and how much of them is learned |
 //! | `catalogue` | all of them by name |
+//! | `clrs` | algorithms, beside published numbers |
 //! | `store` | results on disk |
 //! | `queue` | experiments over the cores |
 //!
@@ -29,6 +30,7 @@ mod ablation;
 mod aligned;
 mod budget;
 mod catalogue;
+mod clrs;
 mod experiment;
 mod families;
 mod lobsters;
@@ -40,6 +42,7 @@ mod table;
 
 pub use budget::Budget;
 pub use catalogue::{Section, catalogue, section_names};
+pub use clrs::{ClrsCell, ClrsJob, ClrsResult, PUBLISHED, Published, run_clrs};
 pub use experiment::{Evaluation, Experiment, ExperimentResult, Measured, TrainingResult};
 pub use queue::{Job, QueueObserver, TrainingPlace, run_queue};
 pub use store::ResultStore;

@@ -125,6 +125,7 @@ impl DqnConfig {
         let (node_width, edge_width) =
             if self.compass { (COMPASS_NODE_ATTRIBUTES, COMPASS_EDGE_ATTRIBUTES) } else { (NODE_ATTRIBUTES, 1) };
         let shape = TaskShape {
+            name: Task::Pacman.name(),
             task: Some(Task::Pacman),
             node_width,
             edge_width,

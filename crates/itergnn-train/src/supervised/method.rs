@@ -128,21 +128,24 @@ impl Method for Supervised {
     }
 
     fn prepare(&mut self) -> Result<(), TrainError> {
-        self.data = Some(match (&self.config.task, &self.own) {
-            (RunTask::Own(task), Some(own)) => Data {
+        if let RunTask::Algorithm(spec) = &self.config.task {
+            self.own = Some(OwnData::drawn(spec, &self.settings, &self.config.selection, self.config.seed)?);
+        }
+        self.data = Some(match (&self.config.task, self.config.task.labels(), &self.own) {
+            (_, Some(task), Some(own)) => Data {
                 source: Arc::clone(&own.train),
                 level: task.level,
-                validator: Validator::own(&self.config, task, Arc::clone(&own.validation), &self.device),
+                validator: Validator::own(&self.config, &task, Arc::clone(&own.validation), &self.device),
                 batches: None,
             },
-            (RunTask::BuiltIn(spec), _) => {
+            (RunTask::BuiltIn(spec), ..) => {
                 let (train, _) = splits(spec, &self.config.selection)?;
                 let seed = Split::Train.seed(self.settings.data.seed.unwrap_or(self.config.seed));
                 let source = SampleSource::new(&train, seed, self.settings.data.train)?;
                 let validator = Validator::new(&self.config, &self.device)?;
                 Data { level: source.level()?, source: Arc::new(source), validator, batches: None }
             }
-            (RunTask::Own(_), None) => return Err(TrainError::config("data", "there are no samples")),
+            _ => return Err(TrainError::config("data", "there are no samples")),
         });
         Ok(())
     }

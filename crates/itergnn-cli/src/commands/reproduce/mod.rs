@@ -1,6 +1,7 @@
 //! `itergnn reproduce`: the paper's tables, ours beside theirs.
 
 mod classification;
+mod clrs;
 mod figures;
 mod pacman;
 mod queue_view;
@@ -41,7 +42,7 @@ const OPENING: &str = "A graph neural network is trained on small graphs and the
     The tables put every number of the paper beside ours, by networks that are the paper's. Task-aligned families, which carry an algorithm for their task, have tables of their own below.";
 
 /// Parts of the report that no queue of trainings makes.
-const OTHERS: [&str; 3] = ["graph-classification", "pacman", "properties"];
+const OTHERS: [&str; 4] = ["graph-classification", clrs::NAME, "pacman", "properties"];
 
 pub(crate) fn run(arguments: &ReproduceArguments, given: &Given) -> Result<(), Failure> {
     check_names(arguments)?;
@@ -51,7 +52,9 @@ pub(crate) fn run(arguments: &ReproduceArguments, given: &Given) -> Result<(), F
     let store = ResultStore::open(&arguments.out.join("results")).map_err(failure)?;
     let chosen = sections.iter().filter(|section| is_wanted(arguments, section.table.id));
     let mut jobs = Job::plan(chosen.flat_map(|section| &section.experiments), &budget.seeds);
-    keep_models(&mut jobs, &arguments.models)?;
+    if arguments.tables != [clrs::NAME] {
+        keep_models(&mut jobs, &arguments.models)?;
+    }
     let stop = stop_on_interrupt()?;
     if !arguments.report_only {
         let options = TrainOptions { start: Start::ResumeOrNew, stop: Arc::clone(&stop), ..TrainOptions::default() };
@@ -67,6 +70,9 @@ pub(crate) fn run(arguments: &ReproduceArguments, given: &Given) -> Result<(), F
             yardsticks::run(&arguments.out, arguments.quick)?;
         }
         classify(arguments, workers, &stop)?;
+        if is_wanted(arguments, clrs::NAME) && !stop.load(Ordering::Relaxed) {
+            clrs::run(arguments, &budget, &options, workers)?;
+        }
     }
     let report = report(arguments, &budget, &sections, &store)?;
     write_report(&arguments.out, &report)?;
@@ -94,7 +100,7 @@ fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
 /// Refuses what means nothing for the tables that are made: trainings have seeds, samples and epochs, cross-validations data and epochs.
 fn refuse_flags(arguments: &ReproduceArguments, given: &Given) -> Result<(), Failure> {
     let mut meant = vec!["quick", "out", "report-only"];
-    let trains = section_names().into_iter().any(|name| is_wanted(arguments, name));
+    let trains = section_names().into_iter().chain([clrs::NAME]).any(|name| is_wanted(arguments, name));
     let classifies = is_wanted(arguments, "graph-classification");
     if trains {
         meant.extend(["samples", "epochs"]);
@@ -180,6 +186,7 @@ fn report(
     ];
     let mut parts: Vec<_> = sections.iter().map(|section| tables::render(arguments, section, store)).collect();
     parts.push(classification::section(&arguments.out));
+    parts.push(clrs::section(&arguments.out.join("results")));
     parts.push(pacman::section(&arguments.out.join("results")));
     parts.push(figures::properties(arguments.quick).map_err(Failure::failed)?);
     let lobsters = sections.iter().find(|section| section.table.id == "lobsters");
@@ -229,10 +236,17 @@ fn show(
     if arguments.json {
         let tables: Vec<_> = chosen().map(|section| tables::json_of(section, store)).collect();
         let page = arguments.out.join("report.html");
-        return print_json(&serde_json::json!({ "tables": tables, "report": page }));
+        let mut answer = serde_json::json!({ "tables": tables, "report": page });
+        if is_wanted(arguments, clrs::NAME) {
+            let results = clrs::results(&arguments.out.join("results"));
+            answer[clrs::NAME] = results.into_iter().map(|(_, result)| serde_json::json!(result)).collect();
+        }
+        return print_json(&answer);
     }
-    for section in chosen() {
-        let Some(part) = report.sections.iter().find(|part| part.title == section.table.title) else { continue };
+    let algorithms = clrs::section(&arguments.out.join("results")).title;
+    let titles = chosen().map(|section| section.table.title.to_string());
+    for title in titles.chain(is_wanted(arguments, clrs::NAME).then_some(algorithms)) {
+        let Some(part) = report.sections.iter().find(|part| part.title == title) else { continue };
         print(&format!("{}\n", part.title))?;
         if let Some(table) = part.tables.first() {
             let header: Vec<&str> = table.header.iter().map(String::as_str).collect();

@@ -1,9 +1,10 @@
-//! Lengths between one node and all others in one pass.
+//! Lengths between many pairs of nodes of one graph: from one node to all others in one pass, or pair by pair.
 
 use super::MaxPlusModel;
 use super::inference::{Ground, Waves};
 use super::model::ABSENT;
 use super::rule::Rule;
+use crate::controllers::RunOptions;
 use crate::{GraphTensors, ReadoutKind};
 
 /// The end of a path that stays where it is.
@@ -22,6 +23,49 @@ pub struct AllLengths {
     pub values: Vec<f64>,
     /// Steps until nothing changed.
     pub iterations: usize,
+}
+
+/// A model on one graph, which says what it predicts for one pair of ends after the other without preparing the graph anew.
+pub struct PairLengths {
+    rule: Rule,
+    ground: Ground,
+    nodes: usize,
+}
+
+/// What a model predicts for a pair of ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PairLength {
+    /// The prediction.
+    pub value: f64,
+    /// Steps until it stopped.
+    pub iterations: usize,
+    /// Whether a cap, rather than the model, ended the loop.
+    pub capped: bool,
+}
+
+impl PairLengths {
+    /// `None` for models that predict something else than one number of a graph with three classes of nodes.
+    pub(super) fn new(model: &MaxPlusModel, graph: &GraphTensors) -> Option<Self> {
+        let rule = Rule::read(model);
+        let is_length = rule.outputs == 1 && rule.classes == 3 && rule.readout != ReadoutKind::Node;
+        (is_length && graph.graphs() == 1).then(|| {
+            let ground = Ground::new(&rule, graph);
+            Self { rule, ground, nodes: graph.nodes() }
+        })
+    }
+
+    /// The prediction for a source and a target, to the bit that of a graph in which they are marked.
+    ///
+    /// # Panics
+    /// If one of them does not exist, or both are the same.
+    pub fn between(&self, source: usize, target: usize, options: &RunOptions) -> PairLength {
+        assert!(source != target && source.max(target) < self.nodes, "two nodes of {}", self.nodes);
+        let marked = [(source, SOURCE as u32), (target, TARGET as u32)];
+        let state = self.ground.start_between(&self.rule, OTHER, marked);
+        let ended = self.ground.run_from(state, &self.rule, 0, 0..self.nodes, options);
+        let value = self.rule.predict(&ended.state).first().copied().unwrap_or(f64::NAN);
+        PairLength { value, iterations: ended.steps, capped: ended.capped }
+    }
 }
 
 /// Classes of nodes, by the place of their mark.

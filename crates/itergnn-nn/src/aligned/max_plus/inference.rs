@@ -221,6 +221,17 @@ impl Ground {
         state
     }
 
+    /// The states of the only graph before the first step, with two classes of its nodes chosen anew.
+    pub(super) fn start_between(&self, rule: &Rule, others: u32, marked: [(usize, u32); 2]) -> Vec<f64> {
+        let (width, scale) = (rule.channels, self.scales[0]);
+        let row = |class: u32| rule.start[class as usize * width..][..width].iter().map(move |entry| scale * entry);
+        let mut state = row(others).collect::<Vec<f64>>().repeat(self.classes.len());
+        for (node, class) in marked {
+            state[node * width..(node + 1) * width].iter_mut().zip(row(class)).for_each(|(old, new)| *old = new);
+        }
+        state
+    }
+
     fn toll(&self, node: usize) -> f64 {
         self.tolls.get(node).copied().unwrap_or(0.0)
     }
@@ -230,8 +241,19 @@ impl Ground {
     /// A node sends only if it changed in the step before: what it sent earlier is in the maxima already, and they never fall. So the work is
     /// that of the waves, not of steps times edges. The largest features never fall either and are updated from the nodes that changed.
     pub(super) fn run(&self, rule: &Rule, graph: usize, nodes: Range<usize>, options: &RunOptions) -> Ended {
+        self.run_from(self.start(rule, graph, nodes.clone()), rule, graph, nodes, options)
+    }
+
+    /// As [`Ground::run`], from given states.
+    pub(super) fn run_from(
+        &self,
+        mut state: Vec<f64>,
+        rule: &Rule,
+        graph: usize,
+        nodes: Range<usize>,
+        options: &RunOptions,
+    ) -> Ended {
         let (width, first, scale) = (rule.channels, nodes.start, self.scales[graph]);
-        let mut state = self.start(rule, graph, nodes.clone());
         let heads: Vec<&[f64]> = rule.confidence_read.chunks_exact(width.max(1)).collect();
         let mut features: Vec<f64> = heads.iter().map(|head| largest(head, &state)).collect();
         // Weights that are not negative settle after at most as many steps as there are nodes; the rest is left to the cap for safety.

@@ -16,7 +16,7 @@
 //! | `gate` | what it costs to pass a node, from its continuous attributes |
 //! | `training` | the forward pass as tensor operations |
 //! | `rule` | the numbers of a trained model, on the host |
-//! | `all_ends` | lengths between one node and all others in one pass |
+//! | `all_ends` | lengths between many pairs of nodes of one graph |
 //! | `inference` | one graph at a time, only where something changes |
 //! | `refit` | what follows training: terms that do nothing are removed, the head is fitted |
 //! | `threshold` | where a gate closes |
@@ -33,6 +33,6 @@ mod snap;
 mod threshold;
 mod training;
 
-pub use all_ends::{AllLengths, FixedEnd};
+pub use all_ends::{AllLengths, FixedEnd, PairLength, PairLengths};
 pub use config::MaxPlusConfig;
 pub use model::MaxPlusModel;

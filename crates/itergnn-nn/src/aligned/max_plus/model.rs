@@ -4,7 +4,7 @@ use burn::module::{Module, Param};
 use burn::tensor::{Device, Tensor, TensorData};
 
 use super::MaxPlusConfig;
-use super::all_ends::{AllLengths, FixedEnd, lengths_to_all};
+use super::all_ends::{AllLengths, FixedEnd, PairLengths, lengths_to_all};
 use super::gate::Gate;
 use super::inference::infer;
 use super::rule::Rule;
@@ -192,6 +192,10 @@ impl Architecture for MaxPlusModel {
 
     fn lengths_to_all(&self, graph: &GraphTensors, fixed: FixedEnd) -> Option<AllLengths> {
         lengths_to_all(self, graph, fixed)
+    }
+
+    fn pair_lengths(&self, graph: &GraphTensors) -> Option<PairLengths> {
+        PairLengths::new(self, graph)
     }
 }
 
