@@ -166,7 +166,12 @@ fn seeds_scopes_and_choices_by_size_are_taken() {
 #[test]
 fn what_does_not_fit_is_refused_in_one_line() {
     let broken = format!("{}{{\"edges\": [[0, 9]], \"nodes\": 2, \"target\": [1, 2]}}\n", lines("node"));
-    let folder = folder(&[("own.jsonl", &lines("node")), ("broken.jsonl", &broken), ("short.jsonl", "{\"a\": 1}\n")]);
+    let folder = folder(&[
+        ("own.jsonl", &lines("node")),
+        ("edges.jsonl", &lines("edge")),
+        ("broken.jsonl", &broken),
+        ("short.jsonl", "{\"a\": 1}\n"),
+    ]);
     let path = folder.path();
     let train = ["train", "--out", "run", "--quiet", "--data"];
     let case = |more: &[&'static str], parts: &[&str]| fails(path, &[&train[..], more].concat(), 2, parts);
@@ -176,7 +181,7 @@ fn what_does_not_fit_is_refused_in_one_line() {
     case(&["broken.jsonl", "--level", "node"], &["broken.jsonl", "41"]);
     case(&["own.jsonl", "--level", "pointer"], &["cannot point at"]);
     case(&["own.jsonl", "--level", "node", "--model", "gin"], &["gin", "whole graphs"]);
-    case(&["own.jsonl", "--level", "edge", "--model", "waves"], &["waves"]);
+    case(&["edges.jsonl", "--level", "edge", "--model", "waves"], &["waves", "graphs and nodes"]);
     case(&["own.jsonl", "--level", "node", "--classes", "2", "--loss", "mse"], &["loss"]);
     case(&["own.jsonl", "--level", "node", "--set", "task.levl=graph"], &["levl"]);
     assert!(!path.join("run").exists());
