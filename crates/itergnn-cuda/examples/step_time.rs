@@ -5,7 +5,8 @@
 use std::time::Instant;
 
 use itergnn_cuda::{
-    Ensemble, EnsembleOptions, Gpu, Loss, ModelSpec, Network, Perceptron, Readout, Recipe, SampleView, Samples, Tuning,
+    Ensemble, EnsembleOptions, Gpu, LargeGraph, Loss, Mode, ModelSpec, Network, Perceptron, Readout, Recipe,
+    SampleView, Samples, Tuning,
 };
 use itergnn_kernels::block::BlockConfig;
 use itergnn_kernels::settings::{Aggregation, ControllerConfig, LayerConfig, LayerKind};
@@ -99,6 +100,59 @@ fn samples(draw: Draw) -> Samples {
     samples
 }
 
+/// Iterations of path-sim with maximum on one lobster of a million nodes.
+#[allow(clippy::print_stdout)]
+fn large(gpu: &Gpu) -> Result<(), itergnn_cuda::CudaError> {
+    let mut numbers = Numbers(99);
+    let count = 1_000_000;
+    let line = count / 2;
+    let mut edges: Vec<(u32, u32)> = Vec::new();
+    for node in 1..count {
+        let other = if node < line { node - 1 } else { numbers.below(line) };
+        edges.extend([(other as u32, node as u32), (node as u32, other as u32)]);
+    }
+    edges.sort_unstable_by_key(|&(sender, receiver)| (receiver, sender));
+    let mut incoming = vec![0_u32; count + 1];
+    edges.iter().for_each(|&(_, receiver)| incoming[receiver as usize + 1] += 1);
+    (0..count).for_each(|node| incoming[node + 1] += incoming[node]);
+    let senders: Vec<u32> = edges.iter().map(|&(sender, _)| sender).collect();
+    let weights: Vec<f32> = edges.iter().map(|_| 0.5 + numbers.unit() as f32).collect();
+    let nodes: Vec<f32> = (0..3 * count).map(|_| numbers.unit() as f32).collect();
+    let view = SampleView {
+        nodes: &nodes,
+        incoming: &incoming,
+        senders: &senders,
+        edges: &weights,
+        targets: &[],
+        target_rows: &[],
+    };
+    let layer =
+        LayerConfig::new(LayerKind::PathSim, 3, 64, 1).with_aggregation(Aggregation::Max).with_homogeneous(true);
+    let controller = ControllerConfig::iter_decay().with_iter(|iter| (iter.epsilon, iter.training_cap) = (0.0, 64));
+    let perceptron = |widths: Vec<usize>, final_activation| Perceptron { widths, biased: false, final_activation };
+    let network = Network {
+        embedding: perceptron(vec![3, 33, 64], true),
+        blocks: vec![BlockConfig { layer, controller }],
+        readout: Readout::Max,
+        head: perceptron(vec![64, 1], false),
+    };
+    let parameters: Vec<f32> = (0..network.parameters()).map(|_| 0.12 * (2.0 * numbers.unit() as f32 - 1.0)).collect();
+    let graph = LargeGraph::new(gpu, &network, &view)?;
+    for _ in 0..3 {
+        let answer = graph.predict(&network, &parameters, Mode { cap: None, settles: false })?;
+        let rate = (graph.edges() * answer.iterations) as f64 / answer.seconds;
+        println!(
+            "{count} nodes, {} edges: {} iterations in {:.2} ms, {:.3} G edges/s, {:?}",
+            graph.edges(),
+            answer.iterations,
+            1e3 * answer.seconds,
+            rate / 1e9,
+            answer.values
+        );
+    }
+    Ok(())
+}
+
 #[allow(clippy::print_stdout)]
 fn main() -> Result<(), itergnn_cuda::CudaError> {
     let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
@@ -109,9 +163,14 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
     let gpu = Gpu::open()?;
     println!("{}, {} multiprocessors", gpu.name(), gpu.multiprocessors());
     let iterative = ControllerConfig::iter_decay().with_iter(|iter| iter.epsilon = 0.0);
-    for (what, controller) in [("iter-decay", iterative), ("stack", ControllerConfig::stack(30))] {
-        let layer =
-            LayerConfig::new(LayerKind::PathSim, 3, 64, 1).with_aggregation(Aggregation::Max).with_homogeneous(true);
+    large(&gpu)?;
+    for (what, kind, aggregation, controller) in [
+        ("path-sim max", LayerKind::PathSim, Aggregation::Max, iterative),
+        ("path-sim max, stack", LayerKind::PathSim, Aggregation::Max, ControllerConfig::stack(30)),
+        ("path-sim attention", LayerKind::PathSim, Aggregation::Attention, iterative),
+        ("gcn-30", LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(30)),
+    ] {
+        let layer = LayerConfig::new(kind, 3, 64, 1).with_aggregation(aggregation).with_homogeneous(true);
         let block = BlockConfig { layer, controller };
         let perceptron = |widths: Vec<usize>, final_activation| Perceptron { widths, biased: false, final_activation };
         let network = Network {

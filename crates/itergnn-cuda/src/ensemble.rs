@@ -119,6 +119,7 @@ impl Ensemble {
         let network = model.network.clone();
         network.validate()?;
         samples.check(&network)?;
+        let samples = samples.read_by(&network)?;
         for other in models {
             if !other.network.has_shape_of(&network) {
                 return Err(CudaError::Unsupported("models of different shapes in one ensemble".to_owned()));

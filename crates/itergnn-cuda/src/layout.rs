@@ -36,6 +36,8 @@ pub(crate) struct RecipeNumbers {
     pub(crate) beta_2: f32,
     pub(crate) adam_epsilon: f32,
     pub(crate) weight_decay: f32,
+    pub(crate) slope: f32,
+    pub(crate) output_slope: f32,
 }
 
 #[repr(C)]
@@ -97,6 +99,7 @@ pub(crate) struct Launch {
     pub(crate) samples_count: i32,
     pub(crate) at_states: i64,
     pub(crate) at_first: i64,
+    pub(crate) at_shares: i64,
     pub(crate) at_pooled: i64,
     pub(crate) at_schedule: i64,
     pub(crate) at_counts: i64,
@@ -127,11 +130,52 @@ pub(crate) struct Update {
     pub(crate) parts: i32,
 }
 
+/// How far a large graph is; see `kernels/large.cu`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct ProgressNumbers {
+    pub(crate) remaining: f32,
+    pub(crate) before: f32,
+    pub(crate) spent: f32,
+    pub(crate) weight: f32,
+    pub(crate) steps: i32,
+    pub(crate) running: i32,
+    pub(crate) capped: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct LargeLaunch {
+    pub(crate) layer: Address,
+    pub(crate) confidence: Address,
+    pub(crate) nodes: Address,
+    pub(crate) features: Address,
+    pub(crate) incoming: Address,
+    pub(crate) senders: Address,
+    pub(crate) receivers: Address,
+    pub(crate) chunks: Address,
+    pub(crate) states: Address,
+    pub(crate) output: Address,
+    pub(crate) first: Address,
+    pub(crate) parts: Address,
+    pub(crate) progress: Address,
+    pub(crate) recipe: RecipeNumbers,
+    pub(crate) node_count: i32,
+    pub(crate) node_width: i32,
+    pub(crate) chunk_count: i32,
+    pub(crate) part_count: i32,
+    pub(crate) iterative: i32,
+}
+
 // SAFETY: plain numbers in the layout of C.
 unsafe impl DeviceRepr for RecipeNumbers {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for StepNumbers {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Launch {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for ProgressNumbers {}
+// SAFETY: as above.
+unsafe impl DeviceRepr for LargeLaunch {}
 // SAFETY: as above.
 unsafe impl DeviceRepr for Update {}

@@ -1,7 +1,7 @@
 //! Networks and recipes as plain data.
 
-use itergnn_kernels::block::{BlockConfig, ParameterLayout};
-use itergnn_kernels::settings::ReadoutKind;
+use itergnn_kernels::block::{BlockConfig, ParameterKind, ParameterLayout};
+use itergnn_kernels::settings::{LayerKind, ReadoutKind};
 
 use crate::CudaError;
 use crate::layout::{PerceptronNumbers, RecipeNumbers};
@@ -146,6 +146,25 @@ impl Network {
         ParameterLayout::new(self.block()).len()
     }
 
+    /// Parameters of one layer of a block.
+    pub(crate) fn layer_parameters(&self) -> usize {
+        let layout = ParameterLayout::new(self.block());
+        let sizes = layout.slots().iter().filter(|slot| {
+            slot.layer == 0 && !matches!(slot.kind, ParameterKind::ConfidenceWeight | ParameterKind::ConfidenceBias)
+        });
+        sizes.map(|slot| slot.range().len()).sum()
+    }
+
+    /// Width of the edge features as the kernels read them: one weight per edge for GCN, none for a GAT that does not look at edges.
+    pub(crate) fn edge_width(&self) -> usize {
+        let block = self.block();
+        match block.layer.kind {
+            LayerKind::Gcn => 1,
+            LayerKind::Gat if !block.convolves_edges() => 0,
+            _ => block.edge_width(),
+        }
+    }
+
     /// Whether predictions belong to nodes.
     pub fn is_node_level(&self) -> bool {
         matches!(self.readout, Readout::Node | Readout::HeadTail)
@@ -161,9 +180,6 @@ impl Network {
         first.validate().map_err(|error| CudaError::Unsupported(error.to_string()))?;
         if self.blocks.iter().any(|block| block != first) {
             return refused("blocks that differ");
-        }
-        if !first.aggregates_by_max() {
-            return refused(&format!("{} with {} aggregation", first.layer.kind, first.layer.aggregation));
         }
         if first.max_iterations() == 0 {
             return refused("a block without iterations");
@@ -189,15 +205,22 @@ impl Network {
             None => usize::from(!block.is_stack()),
         };
         let iterative = block.iterative().copied().unwrap_or_default();
+        let layer = match (block.layer.kind, block.has_score()) {
+            (LayerKind::Gcn, _) => 2,
+            (LayerKind::Gat, _) => 3,
+            (_, scored) => usize::from(scored),
+        };
         let pooling = match iterative.pooling {
             ReadoutKind::Mean => 1,
             ReadoutKind::Sum => 2,
             _ => 0,
         };
         vec![
+            ("LAYER", layer),
+            ("SCALE_INVARIANT", usize::from(block.scale_invariant())),
             ("HIDDEN", block.hidden_width()),
             ("INPUT", block.input_width()),
-            ("EDGE", block.edge_width()),
+            ("EDGE", self.edge_width()),
             ("MESSAGE", block.message_width()),
             ("USES_RECEIVER", usize::from(block.uses_receiver())),
             ("BIASED", usize::from(block.biased())),
@@ -227,6 +250,8 @@ impl Network {
             cap: cap.filter(|_| !block.is_stack()).unwrap_or(block.max_iterations()) as i32,
             normalised: i32::from(iterative.normalised),
             settle: i32::from(iterative.settle.is_some() && settles),
+            slope: block.layer.negative_slope as f32,
+            output_slope: block.layer.output_activation.negative_slope() as f32,
             ..RecipeNumbers::default()
         };
         if let Some(recipe) = recipe {

@@ -52,6 +52,11 @@ struct Widths {
     product: usize,
     row: usize,
     edge: usize,
+    convolution: bool,
+    attention: bool,
+    /// Whether edges have scores, and the numbers of a score.
+    scored: bool,
+    score: usize,
 }
 
 impl Widths {
@@ -59,10 +64,18 @@ impl Widths {
         let block = network.block();
         let pad = |width: usize| width.next_multiple_of(4);
         let hidden = pad(block.hidden_width());
-        let vector = pad(block.input_width() + usize::from(block.biased())) + hidden;
+        let convolution = block.is_convolution();
+        let vector = pad(block.input_width() + usize::from(block.biased() && !convolution)) + hidden;
         let message = pad(block.message_width());
         let product = message * (1 + usize::from(block.uses_receiver()));
-        Self { hidden, vector, message, product, row: product.max(vector), edge: block.edge_width() }
+        let (edge, scored) = (network.edge_width(), block.has_score());
+        let score = match (scored, convolution) {
+            (true, true) => pad(2 * hidden + edge + 1) + (edge + 1) * hidden,
+            (true, false) => pad(2 * vector + edge + 1),
+            _ => 0,
+        };
+        let attention = scored && !convolution;
+        Self { hidden, vector, message, product, row: product.max(vector), edge, convolution, attention, scored, score }
     }
 }
 
@@ -131,7 +144,8 @@ impl Plan {
                 };
                 plan = Self { blocks_per_multiprocessor: blocks, capacity, graphs_per_pack: graphs, ..plan };
                 let tile = plan.widest_tile(&widths, gpu.shared_memory(blocks), tuning.edge_tile);
-                let enough = SMALL_TILE.max(plan.smallest_tile(&widths)).min(tuning.edge_tile.unwrap_or(usize::MAX));
+                let small = if widths.convolution { 0 } else { SMALL_TILE };
+                let enough = small.max(plan.smallest_tile(&widths)).min(tuning.edge_tile.unwrap_or(usize::MAX));
                 if indices_fit(capacity) && tile.is_some_and(|tile| tile >= enough || graphs == 1) {
                     plan.edge_tile = tile.unwrap_or(enough);
                     plan.shared_bytes = plan.shared(&widths);
@@ -165,7 +179,8 @@ impl Plan {
     /// Work of a row and of an edge, for dividing it evenly.
     pub(crate) fn costs(network: &Network) -> Costs {
         let widths = Widths::of(network);
-        Costs { row: widths.vector * widths.product, edge: widths.message * widths.hidden }
+        let edge = if widths.convolution { widths.hidden } else { widths.message * widths.hidden };
+        Costs { row: widths.vector * widths.product, edge }
     }
 
     /// Edges that must at least fit: the lanes of a column meet in the memory of a tile.
@@ -177,7 +192,8 @@ impl Plan {
         let empty = Self { edge_tile: 0, ..*self }.shared(widths);
         let left = available.checked_sub(empty + 64)?;
         let tile = left / (4 * (widths.message + widths.hidden)) / 4 * 4;
-        let useful = self.capacity.edges.next_multiple_of(4).max(self.smallest_tile(widths)).min(LARGE_TILE);
+        let useful = if widths.convolution { 0 } else { self.capacity.edges.next_multiple_of(4).min(LARGE_TILE) };
+        let useful = useful.max(self.smallest_tile(widths));
         let tile = tile.min(wanted.unwrap_or(useful));
         (tile >= self.smallest_tile(widths)).then_some(tile)
     }
@@ -190,10 +206,14 @@ impl Plan {
         let pack = aligned(4 * (3 + 5 * graphs + 1 + 2 * graphs + 2 + 4 * graphs));
         let lanes = self.threads / (widths.hidden / 4);
         let floats = |count: usize| aligned(4 * count);
+        let second = if widths.convolution { 0 } else { widths.message * widths.hidden };
         let fixed = pack
             + floats(widths.vector * widths.product)
-            + floats(widths.message * widths.hidden)
-            + floats(widths.edge * widths.message)
+            + floats(second)
+            + floats(if widths.attention && self.training { second } else { 0 })
+            + floats(widths.score)
+            + floats(if self.training { widths.score } else { 0 })
+            + floats(if widths.convolution { 0 } else { widths.edge * widths.message })
             + floats(widths.hidden)
             + floats(widths.hidden + 4)
             + floats(self.edge_tile * widths.message)
@@ -210,10 +230,15 @@ impl Plan {
         let winner = if self.wide_winners { 2 } else { 1 };
         let backward = if self.training { edges } else { 0 };
         let receiver = if widths.product > widths.message { backward } else { 0 };
+        let scored = |count: usize| aligned(if widths.scored { 4 * count } else { 0 });
         2 * aligned(4 * rows * widths.row)
             + aligned(4 * rows * widths.hidden)
             + aligned(4 * edges * widths.edge)
             + aligned(4 * backward * widths.edge)
+            + 2 * scored(rows)
+            + aligned(if widths.attention { 4 * rows * widths.hidden } else { 0 })
+            + 2 * scored(edges)
+            + scored(backward)
             + 5 * aligned(4 * self.units_most())
             + aligned(winner * rows * widths.hidden)
             + 3 * aligned(index * edges)
@@ -244,6 +269,8 @@ impl Plan {
         };
         launch.at_states = reserve(kept * (iterations + 1) * row_cap * widths.hidden);
         launch.at_first = reserve(kept * iterations * row_cap * widths.product);
+        let shares = if widths.scored { 2 * self.capacity.edges } else { 0 };
+        launch.at_shares = reserve(kept * iterations * shares);
         launch.at_pooled = reserve(kept * 2 * iterations * graphs * widths.hidden);
         launch.at_schedule = reserve(kept * 5 * iterations * units);
         launch.at_counts = reserve(kept * (units + graphs));

@@ -65,6 +65,7 @@ impl Predictor {
     pub fn new(gpu: &Gpu, network: &Network, samples: Samples, tuning: &Tuning) -> Result<Self, CudaError> {
         network.validate()?;
         samples.check(network)?;
+        let samples = samples.read_by(network)?;
         let plan =
             Plan::new(gpu, network, &samples, 1, samples.len(), network.block().max_iterations(), false, tuning)?;
         let mut settings = network.settings();

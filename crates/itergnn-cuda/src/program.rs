@@ -1,24 +1,37 @@
 //! Kernels: their source, compiled for a card and a network.
 
 use std::ffi::{CStr, CString, c_char};
+use std::sync::Arc;
 
-use cudarc::driver::{CudaFunction, sys::CUfunction_attribute_enum as Attribute};
+use cudarc::driver::{CudaFunction, CudaModule, sys::CUfunction_attribute_enum as Attribute};
 use cudarc::nvrtc::{Ptx, result as nvrtc, sys};
 
 use crate::cache;
-use crate::{CudaError, Gpu};
+use crate::{CudaError, Gpu, Network};
 
 /// The parts of the source, in order.
-const PARTS: [&str; 8] = [
+const PARTS: [&str; 13] = [
     include_str!("kernels/types.cu"),
     include_str!("kernels/tiles.cu"),
     include_str!("kernels/pack.cu"),
+    include_str!("kernels/layer.cu"),
+    include_str!("kernels/score.cu"),
+    include_str!("kernels/messages.cu"),
     include_str!("kernels/maximum.cu"),
+    include_str!("kernels/attention.cu"),
+    include_str!("kernels/convolution.cu"),
     include_str!("kernels/controller.cu"),
     include_str!("kernels/perceptron.cu"),
     include_str!("kernels/step.cu"),
     include_str!("kernels/optimiser.cu"),
 ];
+
+/// The source of the kernels for large graphs.
+const LARGE_PARTS: [&str; 3] =
+    [include_str!("kernels/types.cu"), include_str!("kernels/tiles.cu"), include_str!("kernels/large.cu")];
+
+/// Nodes or edges of a tile of the kernels for large graphs.
+pub(crate) const TILE: usize = 64;
 
 /// The kernels of one network shape on one card.
 #[derive(Clone)]
@@ -30,26 +43,11 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Compiles the kernels with the given settings, or takes them from the cache; `shared` is the dynamic shared memory of a step.
+    /// Loads the kernels with the given settings; `shared` is the dynamic shared memory of a step.
     pub(crate) fn load(gpu: &Gpu, settings: &[(&str, usize)], shared: usize) -> Result<Self, CudaError> {
-        let mut options = vec![format!("--gpu-architecture={}", gpu.architecture()), "--std=c++17".to_owned()];
-        options.extend(settings.iter().map(|(name, value)| format!("-D{name}={value}")));
-        let source = PARTS.concat();
-        let key = cache::digest(&format!("{}\n{source}", options.join(" ")));
-        let binary = match cache::load(&key) {
-            Some(binary) => binary,
-            None => {
-                let binary = compile(&source, &options)?;
-                cache::store(&key, &binary);
-                binary
-            }
-        };
-        let module = gpu.context.load_module(Ptx::from_binary(binary))?;
+        let module = module(gpu, &PARTS.concat(), settings)?;
         let graph_step = module.load_function("graph_step")?;
-        let bytes = i32::try_from(shared).map_err(|_| CudaError::Input("too much shared memory".to_owned()))?;
-        graph_step.set_attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
-        // All of the carve-out for shared memory; what the kernels read of global memory they read once.
-        graph_step.set_attribute(Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100)?;
+        allow_shared(&graph_step, shared)?;
         Ok(Self {
             graph_step,
             sum_gradients: module.load_function("sum_gradients")?,
@@ -57,6 +55,97 @@ impl Program {
             note_faults: module.load_function("note_faults")?,
         })
     }
+}
+
+/// The kernels for large graphs.
+pub(crate) struct LargeProgram {
+    pub(crate) map: CudaFunction,
+    pub(crate) products: CudaFunction,
+    pub(crate) messages: CudaFunction,
+    pub(crate) confide: CudaFunction,
+    pub(crate) finish: CudaFunction,
+    pub(crate) read: CudaFunction,
+    pub(crate) gather: CudaFunction,
+    /// Threads, dynamic shared memory and blocks per multiprocessor of the passes over nodes and over edges.
+    pub(crate) node_threads: u32,
+    pub(crate) node_bytes: usize,
+    pub(crate) node_blocks: usize,
+    pub(crate) edge_threads: u32,
+    pub(crate) edge_bytes: usize,
+    pub(crate) edge_blocks: usize,
+}
+
+impl LargeProgram {
+    /// Loads the kernels for a network.
+    pub(crate) fn load(gpu: &Gpu, network: &Network) -> Result<Self, CudaError> {
+        let mut settings = network.settings();
+        settings.extend([("THREADS", 256), ("GRAPHS", 1), ("WIDE_WINNERS", 0), ("LARGE", 1), ("TRAIN", 0)]);
+        let module = module(gpu, &LARGE_PARTS.concat(), &settings)?;
+        let block = network.block();
+        let pad = |width: usize| width.next_multiple_of(4);
+        let (hidden, message) = (pad(block.hidden_width()), pad(block.message_width()));
+        let vector = pad(block.input_width() + usize::from(block.biased())) + hidden;
+        let product = message * (1 + usize::from(block.uses_receiver()));
+        let node_bytes = 4 * (vector * product + TILE * vector);
+        let edge_bytes = 4 * (message * hidden + network.edge_width() * message + hidden + TILE * (message + hidden));
+        let (products, messages) = (module.load_function("large_products")?, module.load_function("large_messages")?);
+        let most = gpu.shared_memory(1);
+        if node_bytes.max(edge_bytes) > most {
+            return Err(CudaError::Unsupported(format!("a hidden width of {} on large graphs", block.hidden_width())));
+        }
+        allow_shared(&products, node_bytes)?;
+        allow_shared(&messages, edge_bytes)?;
+        let (node_threads, edge_threads) = (288, 256);
+        let blocks = |function: &CudaFunction, threads: u32, bytes: usize| {
+            function
+                .occupancy_max_active_blocks_per_multiprocessor(threads, bytes, None)
+                .map(|count| count.max(1) as usize)
+        };
+        Ok(Self {
+            node_blocks: blocks(&products, node_threads, node_bytes)?,
+            edge_blocks: blocks(&messages, edge_threads, edge_bytes)?,
+            products,
+            messages,
+            map: module.load_function("large_map")?,
+            confide: module.load_function("large_confide")?,
+            finish: module.load_function("large_finish")?,
+            read: module.load_function("large_read")?,
+            gather: module.load_function("large_gather")?,
+            node_threads,
+            node_bytes,
+            edge_threads,
+            edge_bytes,
+        })
+    }
+}
+
+/// Lets a kernel have that much dynamic shared memory, and all of the carve-out: what it reads of global memory it reads once.
+fn allow_shared(function: &CudaFunction, bytes: usize) -> Result<(), CudaError> {
+    let bytes = i32::try_from(bytes).map_err(|_| CudaError::Input("too much shared memory".to_owned()))?;
+    function.set_attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+    function.set_attribute(Attribute::CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, 100)?;
+    Ok(())
+}
+
+/// Compiles a source with the given settings, or takes what was made of it before from the cache.
+fn module(gpu: &Gpu, source: &str, settings: &[(&str, usize)]) -> Result<Arc<CudaModule>, CudaError> {
+    let options = options(&gpu.architecture(), settings);
+    let key = cache::digest(&format!("{}\n{source}", options.join(" ")));
+    let binary = match cache::load(&key) {
+        Some(binary) => binary,
+        None => {
+            let binary = compile(source, &options)?;
+            cache::store(&key, &binary);
+            binary
+        }
+    };
+    Ok(gpu.context.load_module(Ptx::from_binary(binary))?)
+}
+
+fn options(architecture: &str, settings: &[(&str, usize)]) -> Vec<String> {
+    let mut options = vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()];
+    options.extend(settings.iter().map(|(name, value)| format!("-D{name}={value}")));
+    options
 }
 
 /// The machine code of a source.

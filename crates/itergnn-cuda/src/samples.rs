@@ -1,7 +1,8 @@
 //! Graphs with targets, on the host and on the card.
 
 use cudarc::driver::{CudaSlice, DevicePtr};
-use itergnn_kernels::block::BatchView;
+use itergnn_kernels::block::{BatchView, BlockConfig};
+use itergnn_kernels::settings::LayerKind;
 
 use crate::layout::SampleAddresses;
 use crate::{CudaError, Gpu, Network};
@@ -23,6 +24,29 @@ pub struct SampleView<'a> {
     pub target_rows: &'a [u32],
 }
 
+impl SampleView<'_> {
+    /// Refuses a graph without nodes, of other widths (edges may have any where none is given), or that contradicts itself.
+    pub(crate) fn check(&self, node_width: usize, edge_width: Option<usize>) -> Result<(), CudaError> {
+        let wrong = |why: String| Err(CudaError::Input(why));
+        let count = self.incoming.len().saturating_sub(1);
+        if count == 0 {
+            return wrong("a graph without nodes".to_owned());
+        }
+        let edges_fit = edge_width.is_none_or(|width| self.edges.len() == self.senders.len() * width);
+        if self.nodes.len() != count * node_width || !edges_fit {
+            let edge = edge_width.unwrap_or(0);
+            return wrong(format!("a graph does not have node width {node_width} and edge width {edge}"));
+        }
+        let (nodes, edges) = ([0, count as u32], [0, self.senders.len() as u32]);
+        let view = BatchView::new(&nodes, &edges, self.senders, self.incoming);
+        view.validate().map_err(|error| CudaError::Input(error.to_string()))?;
+        match self.target_rows.iter().find(|&&row| row as usize >= count) {
+            Some(row) => wrong(format!("a target belongs to node {row} of {count}")),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Many graphs side by side.
 #[derive(Debug, Clone)]
 pub struct Samples {
@@ -31,6 +55,7 @@ pub struct Samples {
     node_offsets: Vec<u32>,
     edge_offsets: Vec<u32>,
     target_offsets: Vec<u32>,
+    row_offsets: Vec<u32>,
     nodes: Vec<f32>,
     incoming: Vec<u32>,
     outgoing: Vec<u32>,
@@ -51,6 +76,7 @@ impl Samples {
             node_offsets: vec![0],
             edge_offsets: vec![0],
             target_offsets: vec![0],
+            row_offsets: vec![0],
             nodes: Vec::new(),
             incoming: Vec::new(),
             outgoing: Vec::new(),
@@ -68,22 +94,8 @@ impl Samples {
     /// # Errors
     /// [`CudaError::Input`] if the graph has no node or contradicts itself.
     pub fn push(&mut self, sample: &SampleView<'_>) -> Result<u32, CudaError> {
-        let wrong = |why: String| Err(CudaError::Input(why));
-        let count = sample.incoming.len().saturating_sub(1);
-        if count == 0 {
-            return wrong("a graph without nodes".to_owned());
-        }
-        if sample.nodes.len() != count * self.node_width || sample.edges.len() != sample.senders.len() * self.edge_width
-        {
-            let (node, edge) = (self.node_width, self.edge_width);
-            return wrong(format!("a graph does not have node width {node} and edge width {edge}"));
-        }
-        let (nodes, edges) = ([0, count as u32], [0, sample.senders.len() as u32]);
-        let view = BatchView::new(&nodes, &edges, sample.senders, sample.incoming);
-        view.validate().map_err(|error| CudaError::Input(error.to_string()))?;
-        if let Some(row) = sample.target_rows.iter().find(|&&row| row as usize >= count) {
-            return wrong(format!("a target belongs to node {row} of {count}"));
-        }
+        sample.check(self.node_width, Some(self.edge_width))?;
+        let count = sample.incoming.len() - 1;
         let number = self.len() as u32;
         let mut departures: Vec<u32> = (0..sample.senders.len() as u32).collect();
         departures.sort_by_key(|&edge| sample.senders[edge as usize]);
@@ -103,6 +115,7 @@ impl Samples {
         self.node_offsets.push(self.node_offsets[number as usize] + count as u32);
         self.edge_offsets.push(self.senders.len() as u32);
         self.target_offsets.push(self.targets.len() as u32);
+        self.row_offsets.push(self.target_rows.len() as u32);
         Ok(number)
     }
 
@@ -113,6 +126,7 @@ impl Samples {
             (&mut self.node_offsets, &others.node_offsets),
             (&mut self.edge_offsets, &others.edge_offsets),
             (&mut self.target_offsets, &others.target_offsets),
+            (&mut self.row_offsets, &others.row_offsets),
         ] {
             let last = own.last().copied().unwrap_or(0);
             own.extend(other[1..].iter().map(|offset| offset + last));
@@ -127,6 +141,35 @@ impl Samples {
         self.target_rows.extend(others.target_rows);
         self.largest_degree = self.largest_degree.max(others.largest_degree);
         first
+    }
+
+    /// Graph number `sample` as it was given.
+    fn view(&self, sample: usize) -> SampleView<'_> {
+        let range = |offsets: &[u32]| offsets[sample] as usize..offsets[sample + 1] as usize;
+        let (nodes, edges) = (range(&self.node_offsets), range(&self.edge_offsets));
+        SampleView {
+            nodes: &self.nodes[nodes.start * self.node_width..nodes.end * self.node_width],
+            incoming: &self.incoming[nodes.start + sample..nodes.end + sample + 1],
+            senders: &self.senders[edges.clone()],
+            edges: &self.edges[edges.start * self.edge_width..edges.end * self.edge_width],
+            targets: &self.targets[range(&self.target_offsets)],
+            target_rows: &self.target_rows[range(&self.row_offsets)],
+        }
+    }
+
+    /// The graphs as the kernels of a network read them: for a convolution with its loops, and with its features per edge.
+    pub(crate) fn read_by(self, network: &Network) -> Result<Self, CudaError> {
+        let block = network.block();
+        if !block.is_convolution() {
+            return Ok(self);
+        }
+        let mut result = Self::new(self.node_width, network.edge_width());
+        for sample in 0..self.len() {
+            let view = self.view(sample);
+            let Convolved { incoming, senders, edges } = convolved(block, &view, self.edge_width);
+            result.push(&SampleView { incoming: &incoming, senders: &senders, edges: &edges, ..view })?;
+        }
+        Ok(result)
     }
 
     /// Number of graphs.
@@ -183,6 +226,67 @@ impl Samples {
         }
         Ok(())
     }
+}
+
+/// The edges of a convolution.
+struct Convolved {
+    incoming: Vec<u32>,
+    senders: Vec<u32>,
+    edges: Vec<f32>,
+}
+
+/// The edges of a graph as a convolution has them: its loop is the last edge to a node. GCN's edges carry their normalised weights, GAT's the features that it reads.
+fn convolved(block: &BlockConfig, graph: &SampleView<'_>, width: usize) -> Convolved {
+    let (loops, reads_edges) = (block.has_loops(), block.convolves_edges());
+    let count = graph.incoming.len() - 1;
+    let (mut incoming, mut senders, mut features) = (vec![0], Vec::new(), Vec::new());
+    for node in 0..count as u32 {
+        let (first, mut own) = (senders.len(), None);
+        for edge in graph.incoming[node as usize] as usize..graph.incoming[node as usize + 1] as usize {
+            if loops && graph.senders[edge] == node {
+                own = Some(edge);
+            } else {
+                senders.push(graph.senders[edge]);
+                features.push(graph.edges[edge * width..(edge + 1) * width].to_vec());
+            }
+        }
+        if loops {
+            let others = &features[first..];
+            features.push(match (block.layer.kind, own) {
+                (LayerKind::Gcn, Some(edge)) => graph.edges[edge * width..(edge + 1) * width].to_vec(),
+                (LayerKind::Gcn, None) => vec![1.0; width],
+                _ => {
+                    let sum = |place: usize| others.iter().map(|row| f64::from(row[place])).sum::<f64>();
+                    (0..width).map(|place| (sum(place) / others.len().max(1) as f64) as f32).collect()
+                }
+            });
+            senders.push(node);
+        }
+        incoming.push(senders.len() as u32);
+    }
+    let edges = match block.layer.kind {
+        LayerKind::Gcn => normalised(&incoming, &senders, &features, reads_edges),
+        _ if reads_edges => features.concat(),
+        _ => Vec::new(),
+    };
+    Convolved { incoming, senders, edges }
+}
+
+/// GCN's weights of edges: `w / sqrt(d_s d_r)` with the sum `d` of incoming weights; a node without any sends nothing.
+fn normalised(incoming: &[u32], senders: &[u32], features: &[Vec<f32>], weighed: bool) -> Vec<f32> {
+    let weight = |edge: usize| if weighed { f64::from(features[edge][0]) } else { 1.0 };
+    let range = |node: usize| incoming[node] as usize..incoming[node + 1] as usize;
+    let scale = |node: usize| {
+        let degree: f64 = range(node).map(weight).sum();
+        if degree == 0.0 { 0.0 } else { 1.0 / degree.sqrt() }
+    };
+    let scales: Vec<f64> = (0..incoming.len() - 1).map(scale).collect();
+    let of_edge = |receiver: usize, edge: usize| scales[senders[edge] as usize] * weight(edge) * scales[receiver];
+    let nodes = 0..incoming.len() - 1;
+    nodes
+        .flat_map(|node| range(node).map(move |edge| (node, edge)))
+        .map(|(node, edge)| of_edge(node, edge) as f32)
+        .collect()
 }
 
 /// Samples in the card's memory.

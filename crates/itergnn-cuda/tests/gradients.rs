@@ -17,9 +17,9 @@ use itergnn_cuda::{
 };
 use itergnn_kernels::block::BlockConfig;
 use itergnn_kernels::settings::{
-    Aggregation, ControllerConfig, IterConfig, LayerConfig, LayerKind, ReadoutKind, Scope,
+    Activation, Aggregation, ControllerConfig, IterConfig, LayerConfig, LayerKind, ReadoutKind, Scope,
 };
-use support::{Numbers, Sample, all_of, gpu, truth};
+use support::{Numbers, Sample, all_of, distance, gpu, truth};
 
 /// Single precision over a few dozen iterations.
 const TOLERANCE: f64 = 1e-4;
@@ -35,6 +35,8 @@ struct Case {
     hidden: usize,
     density: f64,
     tuning: Tuning,
+    aggregation: Aggregation,
+    change: fn(&mut LayerConfig),
 }
 
 impl Case {
@@ -50,11 +52,14 @@ impl Case {
             hidden: 16,
             density: 0.1,
             tuning: Tuning::default(),
+            aggregation: Aggregation::Max,
+            change: |_| {},
         }
     }
 
     fn network(&self, inputs: usize, edge: usize, outputs: usize) -> Network {
-        let layer = LayerConfig::new(self.layer, inputs, self.hidden, edge).with_aggregation(Aggregation::Max);
+        let mut layer = LayerConfig::new(self.layer, inputs, self.hidden, edge).with_aggregation(self.aggregation);
+        (self.change)(&mut layer);
         let block = BlockConfig { layer: layer.with_homogeneous(!self.biased[0]), controller: self.controller };
         let perceptron =
             |widths: Vec<usize>, final_activation| Perceptron { widths, biased: self.biased[1], final_activation };
@@ -76,8 +81,24 @@ fn iterative(change: impl FnOnce(&mut IterConfig)) -> ControllerConfig {
 
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    for (name, layer) in [("path-sim", LayerKind::PathSim), ("path", LayerKind::Path), ("mpnn-max", LayerKind::MpnnMax)]
-    {
+    let layers: [(&str, LayerKind, Aggregation, fn(&mut LayerConfig)); 10] = [
+        ("path-sim", LayerKind::PathSim, Aggregation::Max, |_| {}),
+        ("path", LayerKind::Path, Aggregation::Max, |_| {}),
+        ("mpnn-max", LayerKind::MpnnMax, Aggregation::Max, |_| {}),
+        ("path-sim attention", LayerKind::PathSim, Aggregation::Attention, |_| {}),
+        ("path attention", LayerKind::Path, Aggregation::Attention, |_| {}),
+        ("gcn", LayerKind::Gcn, Aggregation::Max, |layer| {
+            (layer.use_edge_attributes, layer.output_activation) = (true, Activation::LeakyRelu);
+        }),
+        ("gat", LayerKind::Gat, Aggregation::Max, |layer| {
+            (layer.use_edge_attributes, layer.output_activation) = (true, Activation::LeakyRelu);
+        }),
+        // Variants, with one controller.
+        ("gcn without weights", LayerKind::Gcn, Aggregation::Max, |layer| layer.output_activation = Activation::Relu),
+        ("gcn without loops", LayerKind::Gcn, Aggregation::Max, |layer| layer.add_self_loops = false),
+        ("gat without edges", LayerKind::Gat, Aggregation::Max, |layer| layer.output_activation = Activation::Relu),
+    ];
+    for (name, layer, aggregation, change) in layers {
         for (controller, how) in [
             (ControllerConfig::stack(3), "stack"),
             (ControllerConfig::shared(5), "shared"),
@@ -93,9 +114,12 @@ fn cases() -> Vec<Case> {
                 "node-wise",
             ),
         ] {
+            if name.contains("without") && how != "shared" {
+                continue;
+            }
             for (prior, biased) in [("none", [true, true]), ("full", [false, false]), ("core", [false, true])] {
                 let base = Case::new(&format!("{name} {how} {prior}"), layer, controller);
-                cases.push(Case { biased, ..base });
+                cases.push(Case { biased, aggregation, change, ..base });
             }
         }
     }
@@ -130,6 +154,12 @@ fn cases() -> Vec<Case> {
     cases.push(Case { hidden: 10, ..path_sim("hidden 10", iterative(|_| {})) });
     let large = Tuning { large: Some(true), ..Tuning::default() };
     cases.push(Case { tuning: large, ..path_sim("global memory", iterative(|options| options.settle = Some(0.3))) });
+    for (name, layer) in [("path", LayerKind::Path), ("gcn", LayerKind::Gcn), ("gat", LayerKind::Gat)] {
+        let (aggregation, name) = (Aggregation::Attention, format!("{name} attention, global memory"));
+        cases.push(Case { tuning: large, aggregation, ..Case::new(&name, layer, iterative(|_| {})) });
+        let (density, name) = (0.3, format!("{name}, hidden 64"));
+        cases.push(Case { hidden: 64, density, aggregation, ..Case::new(&name, layer, ControllerConfig::shared(4)) });
+    }
     let packed = Tuning { graphs: Some(4), edge_tile: Some(60), ..Tuning::default() };
     cases.push(Case {
         tuning: packed,
@@ -138,12 +168,6 @@ fn cases() -> Vec<Case> {
         ..path_sim("four graphs per block", iterative(|_| {}))
     });
     cases
-}
-
-fn distance(found: &[f32], expected: &[f64]) -> f64 {
-    let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
-    let difference = norm(&mut found.iter().zip(expected).map(|(&found, expected)| f64::from(found) - expected));
-    difference / norm(&mut expected.iter().copied()).max(1e-9)
 }
 
 #[test]

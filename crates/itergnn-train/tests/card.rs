@@ -92,7 +92,8 @@ fn compare(configs: &[RunConfig]) -> bool {
 
 #[test]
 fn runs_on_a_card_see_what_runs_on_the_cpu_see() {
-    for model in ["iter-homo-path", "iter-homo-path-settle", "path", "homo-path", "iter-path"] {
+    let models = ["iter-homo-path", "iter-homo-path-settle", "path", "homo-path", "iter-path", "gcn", "gat"];
+    for model in models.into_iter().chain(["iter-homo-gcn-settle", "iter-homo-gat-settle"]) {
         if !compare(&[config(model, 1), config(model, 2)]) {
             return;
         }
@@ -107,7 +108,10 @@ fn runs_that_differ_in_data_recipe_length_and_shape_learn_side_by_side() {
     (method.epochs, method.data.train) = (2, 100);
     // Tours are measured in thousands.
     let tours = config_of("tsp", "iter-homo-path-settle", 6);
-    compare(&[config("iter-homo-path-settle", 4), longer, tours, config("path", 7)]);
+    let mut attentive = config("iter-homo-path-settle", 8);
+    (attentive.model.layer, attentive.model.aggregation) =
+        (Some(itergnn_nn::layers::LayerKind::Path), Some(itergnn_nn::layers::Aggregation::Attention));
+    compare(&[config("iter-homo-path-settle", 4), longer, tours, config("path", 7), attentive]);
 }
 
 #[test]

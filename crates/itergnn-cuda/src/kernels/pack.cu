@@ -17,11 +17,15 @@ struct Space {
     Pack* pack;
     // Weights of the layer; in the way back W1 and W2 are transposed.
     float *w1, *w2, *we, *b2, *cw;
+    // For scores: W2 as it is, the weights of a score and their gradient.
+    float *w2_again, *score, *score_gradient;
     // Rows of width RS: first-layer products; node vectors [x ; h]. Rows of width HP: output, or gradient of the state.
     float *first, *vectors, *states;
     // A tile of edges: first-layer activations and messages (or their gradients).
     float *activations, *messages;
     float *features, *out_features;
+    // Per node: its parts of the scores of edges, or their gradients, and the sum of its weighted messages. Per edge: score, weight, and the gradient of either.
+    float *send, *receive, *sums, *scores, *shares, *pulls;
     // Per unit (graph or node): mass left, mass spent, weight of the present step; iterations done, -1 while it runs.
     float *remaining, *spent, *weight, *before;
     int *done;
@@ -48,8 +52,11 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     const int rows = launch.row_cap, edges = launch.edge_cap, units = launch.schedule_units;
     s.pack = carve<Pack>(shared, 1);
     s.w1 = carve<float>(shared, KV * PW);
-    s.w2 = carve<float>(shared, JP * HP);
-    s.we = carve<float>(shared, DE * JP);
+    s.w2 = carve<float>(shared, CONVOLUTION ? 0 : JP * HP);
+    s.w2_again = carve<float>(shared, LAYER == ATTENTION && TRAIN ? JP * HP : 0);
+    s.score = carve<float>(shared, SCORE_SIZE);
+    s.score_gradient = carve<float>(shared, TRAIN ? SCORE_SIZE : 0);
+    s.we = carve<float>(shared, CONVOLUTION ? 0 : DE * JP);
     s.b2 = carve<float>(shared, HP);
     s.cw = carve<float>(shared, HP + 4);
     s.activations = carve<float>(shared, launch.edge_tile * JP);
@@ -68,6 +75,12 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.states = carve<float>(memory, rows * HP);
     s.features = carve<float>(memory, edges * DE);
     s.out_features = carve<float>(memory, TRAIN ? edges * DE : 0);
+    s.send = carve<float>(memory, SCORED ? rows : 0);
+    s.receive = carve<float>(memory, SCORED ? rows : 0);
+    s.sums = carve<float>(memory, LAYER == ATTENTION ? rows * HP : 0);
+    s.scores = carve<float>(memory, SCORED ? edges : 0);
+    s.shares = carve<float>(memory, SCORED ? edges : 0);
+    s.pulls = carve<float>(memory, SCORED && TRAIN ? edges : 0);
     s.remaining = carve<float>(memory, units);
     s.spent = carve<float>(memory, units);
     s.weight = carve<float>(memory, units);

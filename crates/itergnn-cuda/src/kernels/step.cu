@@ -19,6 +19,11 @@ __device__ __forceinline__ float* first_of(const Space& s, const Launch& launch,
     return s.floats + launch.at_first + (long long)block * launch.iteration_cap * launch.row_cap * PW;
 }
 
+// Scores and weights of the edges of every step.
+__device__ __forceinline__ float* shares_of(const Space& s, const Launch& launch, int block, int step) {
+    return s.floats + launch.at_shares + ((long long)block * launch.iteration_cap + step) * 2 * launch.edge_cap;
+}
+
 __device__ __forceinline__ Winner* winners_of(const Space& s, const Launch& launch, int block) {
     return s.winner_history + (long long)block * launch.iteration_cap * launch.row_cap * HP;
 }
@@ -39,7 +44,7 @@ __device__ void embed(const Space& s, const Launch& launch, const float* paramet
         float value = 0.f;
         if (is_node(s, row)) {
             if (k < INPUT) value = inputs[row * launch.node_width + k];
-            else if (BIASED && k == INPUT) value = 1.f;
+            else if (FIRST_BIAS && k == INPUT) value = 1.f;
             else if (k >= XP && k - XP < H) value = embedded[row * H + k - XP];
         }
         s.vectors[row * RS + k] = value;
@@ -90,11 +95,12 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
             load_layer(s, parameters + step * LAYER_PARAMETERS, false);
             __syncthreads();
         }
-        layer_forward(s, launch, TRAIN ? first + (long long)step * launch.row_cap * PW : nullptr);
+        layer_forward(s, launch, recipe, TRAIN ? first + (long long)step * launch.row_cap * PW : nullptr, TRAIN ? shares_of(s, launch, block, step) : nullptr);
         if (TRAIN) {
             for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
                 const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, place = row * HP + 4 * (i % HQ);
                 at4(history + (step + 1) * row_size + place) = at4(s.vectors + row * RS + XP + 4 * (i % HQ));
+                if (CONVOLUTION) continue;
                 Winner4& winner = *reinterpret_cast<Winner4*>(s.winners + place);
                 *reinterpret_cast<Winner4*>(winners + step * row_size + place) = winner;
                 winner = {Winner(SELF), Winner(SELF), Winner(SELF), Winner(SELF)};
@@ -220,7 +226,7 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
     for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.states + 4 * i) = ITERATIVE ? zero4() : at4(output_gradient + 4 * i);
     if (!STACK) load_layer(s, parameters, true);
     LayerGradient gradient;
-    gradient.clear();
+    clear_gradient(s, gradient);
     int last = 0;
     for (int g = 0; g < pack.graphs; g++) last = max(last, steps[g]);
     unsigned known = 0;
@@ -231,20 +237,23 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
         known = active;
         if (STACK) {
             load_layer(s, parameters + step * LAYER_PARAMETERS, true);
-            gradient.clear();
+            clear_gradient(s, gradient);
         }
         const float* products = first + (long long)step * launch.row_cap * PW;
-        for (int i = threadIdx.x; i < pack.tiles * 4 * PQ; i += T) {
+        for (int i = threadIdx.x; LAYER != GCN && i < pack.tiles * 4 * PQ; i += T) {
             const int row = s.tile_row[i / (4 * PQ)] + i / PQ % 4, column = 4 * (i % PQ);
             at4(s.first + row * RS + column) = at4(products + row * PW + column);
         }
         for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
             const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, column = 4 * (i % HQ), place = row * HP + column;
-            *reinterpret_cast<Winner4*>(s.winners + place) = *reinterpret_cast<const Winner4*>(winners + step * row_size + place);
+            if (!CONVOLUTION) *reinterpret_cast<Winner4*>(s.winners + place) = *reinterpret_cast<const Winner4*>(winners + step * row_size + place);
             if (ITERATIVE)
                 add_contributions(s, launch, record, iterations, history + (step + 1) * row_size, output_gradient, step, row, column, at4(s.states + place));
         }
-        layer_backward(s, launch, history + step * row_size, gradient);
+#if LAYER == ATTENTION || LAYER == GAT
+        load_shares(s, launch, shares_of(s, launch, block, step));
+#endif
+        layer_backward(s, launch, recipe, history + step * row_size, history + (step + 1) * row_size, gradient);
         if (STACK) write_layer(s, gradient, target + step * LAYER_PARAMETERS);
     }
     if (!STACK) write_layer(s, gradient, target);

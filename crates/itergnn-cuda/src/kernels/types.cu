@@ -2,14 +2,26 @@
 
 __host__ __device__ constexpr int pad4(int count) { return (count + 3) / 4 * 4; }
 
+// Values of LAYER.
+#define MAXIMUM 0
+#define ATTENTION 1
+#define GCN 2
+#define GAT 3
+
 constexpr int H = HIDDEN, HP = pad4(H), HQ = HP / 4;
-// Node inputs, and with them a constant one whose weights are the bias of the first map.
-constexpr int XW = INPUT + BIASED, XP = pad4(XW);
+// A linear map instead of messages, whose sum replaces the state.
+constexpr bool CONVOLUTION = LAYER >= GCN;
+// Node inputs, and with them a constant one whose weights are the bias of the first map; that of a convolution has none.
+constexpr int FIRST_BIAS = CONVOLUTION ? 0 : BIASED;
+constexpr int XW = INPUT + FIRST_BIAS, XP = pad4(XW);
 constexpr int KV = XP + HP, KQ = KV / 4;
 constexpr int J = MESSAGE, JP = pad4(J), JQ = JP / 4;
 constexpr int PW = JP * (1 + USES_RECEIVER), PQ = PW / 4;
 constexpr int RS = PW > KV ? PW : KV;
 constexpr int DE = EDGE;
+// Numbers of a score per edge: two vectors, weights of the features, the bias; for GAT also vector and map of the edges.
+constexpr bool SCORED = LAYER == ATTENTION || LAYER == GAT;
+constexpr int SCORE_SIZE = LAYER == ATTENTION ? pad4(2 * KV + DE + 1) : LAYER == GAT ? pad4(2 * HP + DE + 1) + (DE + 1) * HP : 0;
 constexpr int T = THREADS;
 // Graphs that one thread block works on side by side.
 constexpr int G = GRAPHS;
@@ -56,6 +68,8 @@ struct Recipe {
     float price;
     int loss;
     float clip, beta_1, beta_2, adam_epsilon, weight_decay;
+    // Slopes below zero: of GAT's scores, of a convolution's result.
+    float slope, output_slope;
 };
 
 // One step of one model.
@@ -98,6 +112,6 @@ struct Launch {
     int packs, row_cap, edge_cap, edge_tile, iteration_cap;
     int node_width, outputs, samples_count;
     // Offsets into the floats of a pack.
-    long long at_states, at_first, at_pooled, at_schedule, at_counts, at_gradient, at_inputs, at_perceptron, at_scratch;
+    long long at_states, at_first, at_shares, at_pooled, at_schedule, at_counts, at_gradient, at_inputs, at_perceptron, at_scratch;
     int scratch_size, schedule_units;
 };

@@ -4,6 +4,13 @@
 use itergnn_cuda::{Gpu, Loss, Network, Perceptron, Readout, SampleView, Samples};
 use itergnn_kernels::block::{BatchView, BlockInputs, OutputGradients, ParameterLayout, reference};
 
+/// How far numbers are from others, relative to their norm.
+pub fn distance(found: &[f32], expected: &[f64]) -> f64 {
+    let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
+    let difference = norm(&mut found.iter().zip(expected).map(|(&found, expected)| f64::from(found) - expected));
+    difference / norm(&mut expected.iter().copied()).max(1e-9)
+}
+
 /// The card, or a line that says why there is none.
 pub fn gpu(test: &str) -> Option<Gpu> {
     match Gpu::open() {

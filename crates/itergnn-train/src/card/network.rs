@@ -91,12 +91,8 @@ pub(super) fn slots(model: &GraphModelConfig, tensors: &BTreeMap<String, NamedTe
         None if optional => Ok(()),
         None => Err(CudaError::Unsupported(format!("a model without `{name}`"))),
     };
-    let mut map = |path: &str, swapped: Option<usize>| {
-        push(format!("{path}.weight"), swapped, false)?;
-        push(format!("{path}.bias"), None, true)
-    };
     for layer in 0..model.embedding_layers {
-        map(&format!("network.embedding.layers.{layer}"), None)?;
+        map(&format!("network.embedding.layers.{layer}"), &mut push)?;
     }
     for (index, block) in model.blocks.iter().enumerate() {
         let path = format!("network.blocks.{index}");
@@ -105,17 +101,54 @@ pub(super) fn slots(model: &GraphModelConfig, tensors: &BTreeMap<String, NamedTe
                 ControllerConfig::Stack(_) => format!("{path}.layers.{layer}"),
                 _ => format!("{path}.layer"),
             };
-            map(&format!("{path}.message.layers.0"), receiver_first(block))?;
-            map(&format!("{path}.message.layers.1"), None)?;
+            for (tensor, swapped, optional) in tensors_of(block) {
+                push(format!("{path}.{tensor}"), swapped, optional)?;
+            }
         }
         if matches!(block.controller, ControllerConfig::Iter(_) | ControllerConfig::IterDecay(_)) {
-            map(&format!("{path}.confidence.linear"), None)?;
+            map(&format!("{path}.confidence.linear"), &mut push)?;
         }
     }
     for layer in 0..model.head_layers {
-        map(&format!("network.head.layers.{layer}"), None)?;
+        map(&format!("network.head.layers.{layer}"), &mut push)?;
     }
     Ok(slots)
+}
+
+/// Adds the tensors of an affine map.
+fn map(
+    path: &str,
+    push: &mut impl FnMut(String, Option<usize>, bool) -> Result<(), CudaError>,
+) -> Result<(), CudaError> {
+    push(format!("{path}.weight"), None, false)?;
+    push(format!("{path}.bias"), None, true)
+}
+
+/// The tensors of a layer in the order of the kernels' parameters: the name, the rows of an end whose place the other takes, and whether the layer may lack it.
+fn tensors_of(block: &BlockConfig) -> Vec<(&'static str, Option<usize>, bool)> {
+    match block.layer.kind {
+        LayerKind::Gcn => vec![("weight", None, false), ("bias", None, true)],
+        LayerKind::Gat => vec![
+            ("weight", None, false),
+            ("sender_attention", None, false),
+            ("receiver_attention", None, false),
+            ("edge.weight", None, true),
+            ("edge.attention", None, true),
+            ("bias", None, true),
+        ],
+        kind => {
+            let ends = (block.layer.edge_order != EdgeOrder::SenderFirst)
+                .then_some(block.layer.input_width + block.layer.hidden_width);
+            vec![
+                ("message.layers.0.weight", ends.filter(|_| kind != LayerKind::PathSim), false),
+                ("message.layers.0.bias", None, true),
+                ("message.layers.1.weight", None, false),
+                ("message.layers.1.bias", None, true),
+                ("aggregator.score.weight", ends, true),
+                ("aggregator.score.bias", None, true),
+            ]
+        }
+    }
 }
 
 fn layers(block: &BlockConfig) -> usize {
@@ -123,13 +156,6 @@ fn layers(block: &BlockConfig) -> usize {
         ControllerConfig::Stack(config) => config.layers,
         _ => 1,
     }
-}
-
-/// Rows of one end of an edge where the receiver's come first.
-fn receiver_first(block: &BlockConfig) -> Option<usize> {
-    let layer = &block.layer;
-    let both = matches!(layer.kind, LayerKind::Path | LayerKind::MpnnMax);
-    (both && layer.edge_order != EdgeOrder::SenderFirst).then_some(layer.input_width + layer.hidden_width)
 }
 
 impl Slot {
@@ -180,11 +206,20 @@ mod tests {
 
     #[test]
     fn weights_make_the_round_trip_for_every_covered_preset() {
+        use itergnn_nn::layers::Aggregation::{Attention, Max};
         for name in ["path", "homo-path", "iter-path", "iter-homo-path", "iter-homo-path-settle", "shared-homo-path"] {
-            for kind in [LayerKind::PathSim, LayerKind::Path, LayerKind::MpnnMax] {
+            for (kind, aggregation) in [
+                (LayerKind::PathSim, Max),
+                (LayerKind::Path, Max),
+                (LayerKind::MpnnMax, Max),
+                (LayerKind::PathSim, Attention),
+                (LayerKind::Path, Attention),
+                (LayerKind::Gcn, Max),
+                (LayerKind::Gat, Max),
+            ] {
                 let config = preset(name, &TaskWidths::graph(3, 1, 1)).unwrap();
                 let GnnConfig::Graph(config) = config else { panic!("{name} is a graph model") };
-                let mut config = config.with_hidden_width(6).with_layer(kind, itergnn_nn::layers::Aggregation::Max);
+                let mut config = config.with_hidden_width(6).with_layer(kind, aggregation);
                 config.blocks[0].layer.edge_order = EdgeOrder::ReceiverFirst;
                 let model = GnnConfig::Graph(config.clone()).init(&Device::flex(), &mut InitRng::new(3)).unwrap();
                 let tensors = named_tensors(&model);

@@ -1,18 +1,21 @@
 //! Predictions on a card.
 
 use burn::module::Module;
-use itergnn_cuda::{CudaError, Gpu, Mode, Network, Predictor as CardAnswers, Question, Tuning};
+use itergnn_cuda::{CudaError, Gpu, LargeGraph, Mode, Network, Predictor as CardAnswers, Question, Tuning};
 use itergnn_graph::Graph;
 use itergnn_nn::controllers::{Mode as RunMode, RunOptions};
 use itergnn_nn::{GnnModel, GraphModelConfig, named_tensors};
 
 use super::network::{flatten, graph_model, network, slots};
-use super::samples::{empty, push, scaled};
+use super::samples::{empty, push, scaled, with_view};
 use crate::TrainError;
 use crate::evaluation::{Predicted, Predictor};
 
 /// Graphs of one launch: enough to fill a card several times.
 const LARGEST_BATCH: usize = 4_096;
+
+/// Nodes beyond which a graph takes one thread block longer than the whole card takes for many such graphs, one after the other.
+const LARGE_NODES: usize = 4_096;
 
 /// A model that predicts on the first card.
 ///
@@ -44,30 +47,56 @@ impl CardPredictor {
     }
 }
 
-impl Predictor for CardPredictor {
-    fn predict(&self, graphs: &[&Graph], options: &RunOptions) -> Result<Predicted, TrainError> {
-        if graphs.is_empty() {
-            return Ok(Predicted::default());
-        }
+impl CardPredictor {
+    /// Graphs that share launches, a thread block for each or for several.
+    fn predict_together(&self, network: &Network, graphs: &[&Graph], mode: Mode) -> Result<Predicted, TrainError> {
         let mut samples = empty(&self.model);
         for graph in graphs {
             push(&mut samples, &self.model, graph, &[], &[])?;
         }
-        let network = self.network(options)?;
-        let card = CardAnswers::new(&self.gpu, &network, samples, &Tuning::default())?;
+        let card = CardAnswers::new(&self.gpu, network, samples, &Tuning::default())?;
         let all: Vec<u32> = (0..graphs.len() as u32).collect();
-        let question = Question { network: &network, parameters: &self.parameters, samples: &all };
-        let mode = Mode { cap: None, settles: options.mode == RunMode::Training };
+        let question = Question { network, parameters: &self.parameters, samples: &all };
         let answers = card.predict(&[question], mode)?;
         let Some(answers) = answers.into_iter().next() else { return Ok(Predicted::default()) };
-        let values: Vec<Vec<f32>> = (0..graphs.len())
+        let values = (0..graphs.len())
             .map(|graph| card.rows(graph).flat_map(|row| answers.values[row].iter().copied()).collect())
             .collect();
-        let overflow =
-            |(values, &steps): (&Vec<f32>, &usize)| values.iter().any(|value| !value.is_finite()).then_some(steps);
-        let overflows = values.iter().zip(&answers.iterations).map(overflow).collect();
-        let values = scaled(values, self.model.unit);
-        Ok(Predicted { values, iterations: answers.iterations, capped: answers.capped, overflows })
+        Ok(predicted(scaled(values, self.model.unit), answers.iterations, answers.capped))
+    }
+
+    /// One graph that the whole card works on.
+    fn predict_alone(&self, network: &Network, graph: &Graph, mode: Mode) -> Result<Predicted, TrainError> {
+        let graph = with_view(&self.model, graph, &[], &[], |view| LargeGraph::new(&self.gpu, network, view))?;
+        let answer = graph.predict(network, &self.parameters, mode)?;
+        Ok(predicted(scaled(vec![answer.values], self.model.unit), vec![answer.iterations], vec![answer.capped]))
+    }
+}
+
+fn predicted(values: Vec<Vec<f32>>, iterations: Vec<usize>, capped: Vec<bool>) -> Predicted {
+    let overflow =
+        |(values, &steps): (&Vec<f32>, &usize)| values.iter().any(|value| !value.is_finite()).then_some(steps);
+    let overflows = values.iter().zip(&iterations).map(overflow).collect();
+    Predicted { values, iterations, capped, overflows }
+}
+
+impl Predictor for CardPredictor {
+    fn predict(&self, graphs: &[&Graph], options: &RunOptions) -> Result<Predicted, TrainError> {
+        let network = self.network(options)?;
+        let mode = Mode { cap: None, settles: options.mode == RunMode::Training };
+        let is_large = |graph: &Graph| graph.nodes() > LARGE_NODES && LargeGraph::covers(&network);
+        let mut all = Predicted::default();
+        for part in graphs.chunk_by(|left, right| !is_large(left) && !is_large(right)) {
+            let part = match part {
+                [graph] if is_large(graph) => self.predict_alone(&network, graph, mode)?,
+                _ => self.predict_together(&network, part, mode)?,
+            };
+            all.values.extend(part.values);
+            all.iterations.extend(part.iterations);
+            all.capped.extend(part.capped);
+            all.overflows.extend(part.overflows);
+        }
+        Ok(all)
     }
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {

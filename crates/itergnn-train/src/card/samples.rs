@@ -10,10 +10,7 @@ pub(super) fn empty(model: &GraphModelConfig) -> Samples {
     Samples::new(model.node_width, model.edge_width)
 }
 
-/// Adds a graph with its targets, in the unit of the model; what the card answers is in that unit too.
-///
-/// # Errors
-/// [`CudaError::Unsupported`] for a graph that the kernels do not cover, [`CudaError::Input`] for one that does not fit the model.
+/// Adds a graph with its targets; see [`with_view`].
 pub(super) fn push(
     samples: &mut Samples,
     model: &GraphModelConfig,
@@ -21,21 +18,34 @@ pub(super) fn push(
     targets: &[f32],
     target_rows: &[u32],
 ) -> Result<(), CudaError> {
+    with_view(model, graph, targets, target_rows, |view| samples.push(view).map(drop))
+}
+
+/// A graph with its targets in the unit of the model; what the card answers is in that unit too.
+///
+/// # Errors
+/// [`CudaError::Unsupported`] for a graph that the kernels do not cover; what `take` reports.
+pub(super) fn with_view<T>(
+    model: &GraphModelConfig,
+    graph: &Graph,
+    targets: &[f32],
+    target_rows: &[u32],
+    take: impl FnOnce(&SampleView<'_>) -> Result<T, CudaError>,
+) -> Result<T, CudaError> {
     let zeroed = model.blocks.iter().any(|block| block.layer.isolated == Isolated::Zero);
     if zeroed && graph.offsets().windows(2).any(|pair| pair[0] == pair[1]) {
         return Err(CudaError::Unsupported("nodes without incoming edges that aggregate zero".to_owned()));
     }
     let unit = model.unit as f32;
     let measured = |values: &[f32]| values.iter().map(|value| value / unit).collect::<Vec<_>>();
-    samples.push(&SampleView {
+    take(&SampleView {
         nodes: &measured(graph.node_attributes().values()),
         incoming: graph.offsets(),
         senders: graph.senders(),
         edges: &measured(graph.edge_attributes().values()),
         targets: &measured(targets),
         target_rows,
-    })?;
-    Ok(())
+    })
 }
 
 /// Predictions in the unit of the samples.
