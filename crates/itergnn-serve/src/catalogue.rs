@@ -45,7 +45,9 @@ impl Catalogue {
 
     /// Every model that can be read, by name; a file that cannot is left out.
     pub(crate) fn list(&self) -> Vec<Description> {
-        let sources = self.sources();
+        let mut sources = self.kept();
+        sources.extend(self.trained());
+        sources.truncate(MOST);
         let describe = |(name, source): &(String, Source)| {
             let from = match source {
                 _ if name.starts_with(RUN) => "runs",
@@ -62,9 +64,8 @@ impl Catalogue {
     /// # Errors
     /// 404 if there is none; 500 if its file cannot be read.
     pub(crate) fn find(&self, name: &str) -> Result<Arc<Loaded>, ApiError> {
-        let found = self.sources().into_iter().find(|(known, _)| known == name);
-        let (name, source) = found.ok_or_else(|| ApiError::not_found("model", name))?;
-        self.open(&name, &source)
+        let source = self.source(name).ok_or_else(|| ApiError::not_found("model", name))?;
+        self.open(name, &source)
     }
 
     /// What is written about a model, Markdown.
@@ -73,7 +74,7 @@ impl Catalogue {
     /// 404 if there is nothing.
     pub(crate) fn card(&self, name: &str) -> Result<String, ApiError> {
         let missing = || ApiError::not_found("card of a model", name);
-        match self.sources().into_iter().find(|(known, _)| known == name).map(|(_, source)| source) {
+        match self.source(name) {
             Some(Source::File(file)) => fs::read_to_string(file.with_extension("md")).map_err(|_| missing()),
             Some(Source::Inside(_)) => {
                 let card = CARDS.iter().find(|card| card.name.strip_suffix(".md") == Some(name));
@@ -83,18 +84,26 @@ impl Catalogue {
         }
     }
 
-    /// Names and where they lead. What a request names is looked up here and never joined to a path.
-    fn sources(&self) -> Vec<(String, Source)> {
-        let mut found = match &self.folder {
+    /// Where a name leads. It is looked up in the listings and never joined to a path; runs are only looked through for
+    /// a run's model.
+    fn source(&self, name: &str) -> Option<Source> {
+        let listed = if name.starts_with(RUN) { self.trained() } else { self.kept() };
+        listed.into_iter().find(|(known, _)| known == name).map(|(_, source)| source)
+    }
+
+    /// The models of the folder, or those inside the binary.
+    fn kept(&self) -> Vec<(String, Source)> {
+        let name = |name: &'static str| name.strip_suffix(".safetensors").unwrap_or(name).to_owned();
+        match &self.folder {
             Some(folder) => in_folder(folder),
-            None => {
-                let name = |name: &'static str| name.strip_suffix(".safetensors").unwrap_or(name).to_owned();
-                MODELS.iter().map(|model| (name(model.name), Source::Inside(model.bytes))).collect()
-            }
-        };
-        found.extend(self.runs.models().into_iter().map(|(run, file)| (format!("{RUN}{run}"), Source::File(file))));
-        found.truncate(MOST);
-        found
+            None => MODELS.iter().map(|model| (name(model.name), Source::Inside(model.bytes))).collect(),
+        }
+    }
+
+    /// The models of runs.
+    fn trained(&self) -> Vec<(String, Source)> {
+        let named = |(run, file): (String, PathBuf)| (format!("{RUN}{run}"), Source::File(file));
+        self.runs.models().into_iter().map(named).collect()
     }
 
     fn open(&self, name: &str, source: &Source) -> Result<Arc<Loaded>, ApiError> {

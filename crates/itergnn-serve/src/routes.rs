@@ -127,7 +127,7 @@ async fn card(State(shared): State<Shared>, Path(name): Path<String>) -> Answer 
 
 async fn predict(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {
     let request: engine::PredictRequest = json(&headers, &body)?;
-    compute(&shared, move |state, _| engine::predict(&*state.catalogue.find(&request.model)?, &request)).await
+    compute(&shared, move |state, _| engine::predict(&*state.catalogue.find(&request.model)?, &request, &body)).await
 }
 
 async fn solve(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {

@@ -60,14 +60,13 @@ impl Loaded {
     }
 }
 
-/// A graph as `itergnn sample` writes it, and who is asked about it.
+/// Who is asked about a graph. The graph stands beside these fields, as `itergnn sample` writes it; it is the larger
+/// part by far and read once, by its own reader.
 #[derive(Debug, Deserialize)]
 pub(crate) struct PredictRequest {
     pub(crate) model: String,
     #[serde(default)]
     max_iterations: Option<usize>,
-    #[serde(flatten)]
-    graph: serde_json::Map<String, Value>,
 }
 
 /// What a model predicts.
@@ -81,9 +80,8 @@ pub(crate) struct PredictAnswer {
 }
 
 /// What a model says about a graph.
-pub(crate) fn predict(loaded: &Loaded, request: &PredictRequest) -> Result<PredictAnswer, ApiError> {
-    let text = serde_json::to_vec(&request.graph).map_err(ApiError::internal)?;
-    let record = parse_sample(&text[..], "the graph").map_err(ApiError::bad_request)?;
+pub(crate) fn predict(loaded: &Loaded, request: &PredictRequest, body: &[u8]) -> Result<PredictAnswer, ApiError> {
+    let record = parse_sample(body, "the request").map_err(ApiError::bad_request)?;
     let graph = record.graph().map_err(ApiError::bad_request)?;
     let cap = loaded.iterations_within(WORK_OF_A_PREDICTION, graph.nodes(), graph.edges(), request.max_iterations);
     let answer = loaded.model.predict_with(&graph, &RunOptions::inference().with_cap(cap));
