@@ -4,13 +4,14 @@ use std::{process::Command, time::Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{architecture, say};
+use crate::{architecture, say, web};
 
 /// All steps, cheapest first.
 pub(crate) fn everything() -> Result<()> {
     architecture::check()?;
     lint()?;
-    test()
+    test()?;
+    web::everything()
 }
 
 /// Formatting, clippy and documentation; a warning fails.

@@ -11,15 +11,15 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  check          everything CI runs: architecture, formatting, lints, documentation, tests
+  check          everything CI runs: architecture, formatting, lints, documentation, tests, the page
   architecture   which crate may depend on which (see docs/architecture.md)
   lint           formatting, clippy and documentation, warnings denied
   test           all tests
   python         the Python package: lints, wheel, pytest in a fresh virtual environment (needs python3 and PyPI)
   wheel          the wheel of the Python package, optimised, in target/wheels
   web            compiles the page of `itergnn serve` (needs node)
-  web-check      whether the compiled page in the repository is current, where there is node
-  browser        the page in a headless Chromium (needs node; installs the browser if it may)
+  web-check      whether the compiled page in the repository is current (needs node)
+  browser        the page in a headless Chromium (node and browser are installed if missing and allowed)
   load           64 clients on the server for 30 s (not in CI; on an idle machine)
   sanitize       the kernels' portable path with the address sanitizer (not in CI)
   valgrind       the kernels' corner cases under valgrind (not in CI; minutes)";

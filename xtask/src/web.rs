@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
+use cargo_metadata::MetadataCommand;
 
 use crate::check::cargo;
 use crate::say;
@@ -19,6 +20,7 @@ fn folder() -> PathBuf {
 
 /// Compiles the page's TypeScript into `dist`.
 pub(crate) fn build() -> Result<()> {
+    require(&["node", "npm"])?;
     install()?;
     let dist = folder().join("dist");
     if dist.is_dir() {
@@ -27,12 +29,9 @@ pub(crate) fn build() -> Result<()> {
     compile(&dist)
 }
 
-/// Fails unless the page in the repository is what its sources give. Where there is no node it can only say so.
+/// Fails unless the page in the repository is what its sources give.
 pub(crate) fn check() -> Result<()> {
-    if !has("node") || !has("npm") {
-        say("==> web: there is no node here; the built page is taken as it is");
-        return Ok(());
-    }
+    require(&["node", "npm"])?;
     install()?;
     let fresh = folder().join("node_modules").join(".fresh");
     compile(&fresh)?;
@@ -47,27 +46,62 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Drives the page in a real browser. Installs the browser if it is missing and the user may.
+/// Drives the page in a real browser.
 pub(crate) fn browser() -> Result<()> {
-    check()?;
-    ensure!(has("node"), "the browser tests need node and npm");
-    if env::var_os("CHROMIUM").is_none() && !BROWSERS.iter().any(|path| Path::new(path).exists()) {
-        say("==> web: installing chromium");
-        let mut update = Command::new("apt-get");
-        run(update.args(["update", "-qq"]))?;
-        let mut install = Command::new("apt-get");
-        run(install.args(["install", "-y", "-qq", "--no-install-recommends", "chromium"]))
-            .context("install the package chromium, or set CHROMIUM to a browser")?;
-    }
+    require(&["node", "npm", "chromium"])?;
+    install()?;
     // The program as the tests build it, so that nothing is built twice.
     cargo(&["test", "--workspace", "--locked", "--no-run"], &[])?;
+    let metadata = MetadataCommand::new().manifest_path(folder().join("../../../Cargo.toml")).no_deps().exec()?;
+    let program = metadata.target_directory.join("debug").join("itergnn");
     say("==> node tests/run.mjs");
-    run(Command::new("node").arg("tests/run.mjs").current_dir(folder()))
+    run(Command::new("node").arg("tests/run.mjs").env("ITERGNN", program).current_dir(folder()))
+}
+
+/// What CI runs. Somebody who works on something else and has neither node nor a browser is told what was left out.
+pub(crate) fn everything() -> Result<()> {
+    match require(&["node", "npm", "chromium"]) {
+        Ok(()) => check().and_then(|()| browser()),
+        Err(error) if may_install() => Err(error),
+        Err(error) => {
+            say(&format!("==> web: the page is NOT tested here: {error}"));
+            Ok(())
+        }
+    }
 }
 
 /// Sixty-four clients for half a minute. On an idle machine only.
 pub(crate) fn load() -> Result<()> {
     cargo(&["test", "--workspace", "--locked", "--test", "load", "--", "--ignored", "--nocapture"], &[])
+}
+
+/// Finds programs, or installs them from the system's packages if this user may.
+fn require(programs: &[&str]) -> Result<()> {
+    let missing = |program: &&&str| match **program {
+        "chromium" => env::var_os("CHROMIUM").is_none() && !BROWSERS.iter().any(|path| Path::new(path).exists()),
+        other => !has(other),
+    };
+    let wanted: Vec<&str> = programs.iter().filter(missing).copied().collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let packages: Vec<&str> =
+        wanted.iter().map(|program| if *program == "node" { "nodejs" } else { program }).collect();
+    let advice = format!("install {} (or set CHROMIUM to a browser)", packages.join(", "));
+    ensure!(may_install(), "{advice}");
+    say(&format!("==> apt-get install {}", packages.join(" ")));
+    let apt =
+        |arguments: &[&str]| run(Command::new("apt-get").args(arguments).env("DEBIAN_FRONTEND", "noninteractive"));
+    apt(&["update", "-qq"]).context(advice.clone())?;
+    apt(&[&["install", "-y", "-qq", "--no-install-recommends"], &packages[..]].concat()).context(advice.clone())?;
+    ensure!(!programs.iter().any(|program| missing(&program)), "the system's packages did not bring them: {advice}");
+    Ok(())
+}
+
+/// Whether there is a package manager that this user may use.
+fn may_install() -> bool {
+    let user = Command::new("id").arg("-u").output();
+    has("apt-get") && user.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
 /// What the lock file names, from whichever registry npm is set to.
@@ -106,8 +140,6 @@ fn has(program: &str) -> bool {
 fn run(command: &mut Command) -> Result<()> {
     let line = format!("{command:?}");
     let status = command.status().with_context(|| format!("could not run {line}"))?;
-    if !status.success() {
-        bail!("{line} failed");
-    }
+    ensure!(status.success(), "{line} failed");
     Ok(())
 }

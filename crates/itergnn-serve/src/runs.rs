@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use itergnn::train::RunDirectory;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -119,10 +120,9 @@ impl Runs {
     }
 }
 
-/// Where a run keeps the model of its best epoch.
+/// Where a run keeps the model of its best state.
 fn best_model(run: &Path) -> Option<PathBuf> {
-    let file = run.join("checkpoints").join("best.safetensors");
-    file.is_file().then_some(file)
+    Some(RunDirectory::best_model_in(run)).filter(|file| file.is_file())
 }
 
 fn is_run(path: &Path) -> bool {

@@ -98,7 +98,7 @@ pub(crate) fn solve(loaded: &Loaded, request: &PathRequest, deadline: &Deadline)
     let (source, target) = (request.from, request.to);
     let mut answer = SolveAnswer::default();
     if scene.is_joined(source, target)? {
-        let found = walk(&scene, loaded, request, deadline)?;
+        let (found, is_late) = walk(&scene, loaded, request, deadline)?;
         let (predicted, nodes) = (found.predicted_length, scene.graph.nodes() as f64);
         answer.predicted_length = predicted.is_finite().then_some(predicted);
         (answer.iterations, answer.predictions, answer.capped) = (found.iterations, found.predictions, found.capped);
@@ -108,6 +108,7 @@ pub(crate) fn solve(loaded: &Loaded, request: &PathRequest, deadline: &Deadline)
             None if predicted.abs() > NO_WAY * nodes => {
                 answer.why = Some("the model sees no way between the two ends".to_owned());
             }
+            None if is_late => answer.why = Some("the walk took longer than a request may".to_owned()),
             None => answer.why = Some("the predictions lead nowhere".to_owned()),
         }
     } else {
@@ -123,8 +124,8 @@ pub(crate) fn solve(loaded: &Loaded, request: &PathRequest, deadline: &Deadline)
     Ok(answer)
 }
 
-/// Walks by predicted lengths, until the time is over.
-fn walk(scene: &Scene, loaded: &Loaded, request: &PathRequest, deadline: &Deadline) -> Result<Found, ApiError> {
+/// Walks by predicted lengths, and says whether the time was over before the end.
+fn walk(scene: &Scene, loaded: &Loaded, request: &PathRequest, deadline: &Deadline) -> Result<(Found, bool), ApiError> {
     let (nodes, edges) = (scene.graph.nodes(), scene.graph.edges());
     let cap = loaded.iterations_within(WORK_OF_A_PREDICTION, nodes, edges, request.max_iterations);
     let finder = PathFinder {
@@ -135,9 +136,11 @@ fn walk(scene: &Scene, loaded: &Loaded, request: &PathRequest, deadline: &Deadli
         options: RunOptions::inference().with_cap(cap),
         memory: MEMORY,
     };
-    let found = finder.find(request.from, request.to, &mut |_| deadline.check().is_ok());
+    // The exact path is shown even where the walk comes to no end, so some of the time is kept for it.
+    let early = deadline.earlier();
+    let found = finder.find(request.from, request.to, &mut |_| early.check().is_ok());
     deadline.check()?;
-    found.map_err(ApiError::bad_request)
+    Ok((found.map_err(ApiError::bad_request)?, early.check().is_err()))
 }
 
 /// What happened in the iterations of one prediction.

@@ -87,6 +87,7 @@ function startReport() {
     };
 }
 function start() {
+    document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
     startTheme();
     startTabs();
     const graphs = startGraphs();

@@ -93,7 +93,7 @@ function stop(message) {
         say(message);
     }
 }
-function apply(move) {
+function apply(move, own = false) {
     const [x, y] = agent();
     put(x, y, " ");
     put(move.at[0], move.at[1], "@");
@@ -104,7 +104,7 @@ function apply(move) {
         visited = new Set();
     }
     const place = move.at.join();
-    const rounds = player() !== YOU && player() !== "random" && visited.has(place);
+    const rounds = !own && player() !== "random" && visited.has(place);
     visited.add(place);
     draw();
     tell();
@@ -119,6 +119,10 @@ function apply(move) {
     else if (moves >= (game?.step_limit ?? Infinity)) {
         over = true;
         stop("Time is up.");
+    }
+    else if (own) {
+        const [column, row] = move.at;
+        say(`${move.action}: column ${column}, row ${row}${move.ate ? ", a dot eaten" : ""}; ${eaten} of ${game?.reachable ?? 0} dots.`);
     }
 }
 async function tick() {
@@ -156,7 +160,7 @@ async function moveYourself(action) {
     try {
         const answer = await post("/api/pacman/play", { rows, action });
         if (answer.moves[0]) {
-            apply(answer.moves[0]);
+            apply(answer.moves[0], true);
         }
     }
     catch (error) {

@@ -2,16 +2,20 @@ import { get } from "./api.js";
 import { drawChart } from "./chart.js";
 import { CURVES } from "./colours.js";
 import { byId, keepDrawn, make, number, say, sayError } from "./dom.js";
+const LOOK_AGAIN = 2000;
 class Watched {
     name;
     colour;
+    changed;
     lines = [];
     details = null;
     source;
     caughtUp = false;
+    timer = 0;
     constructor(name, colour, changed) {
         this.name = name;
         this.colour = colour;
+        this.changed = changed;
         this.source = new EventSource(`/api/runs/${encodeURIComponent(name)}/metrics`);
         this.source.addEventListener("message", (event) => {
             try {
@@ -29,12 +33,19 @@ class Watched {
             this.caughtUp = true;
             changed();
         });
-        get(`/api/runs/${encodeURIComponent(name)}`).then((details) => {
+        this.look();
+    }
+    look() {
+        get(`/api/runs/${encodeURIComponent(this.name)}`).then((details) => {
             this.details = details;
-            changed();
+            this.changed();
+            if (!details.finished && this.source.readyState !== EventSource.CLOSED) {
+                this.timer = window.setTimeout(() => this.look(), LOOK_AGAIN);
+            }
         }, sayError);
     }
     close() {
+        window.clearTimeout(this.timer);
         this.source.close();
     }
     latest(kind) {
@@ -91,7 +102,7 @@ function draw() {
     table(all);
 }
 function table(all) {
-    const columns = ["", "run", "steps", "steps/s", "loss", "validation", "iterations", "best", "state"];
+    const columns = ["curve", "run", "steps", "steps/s", "loss", "validation", "iterations", "best", "state"];
     const body = all.map((run) => {
         const last = run.latest();
         const step = run.latest("step") ?? run.latest("play");
@@ -106,7 +117,7 @@ function table(all) {
             (last?.step ?? 0).toLocaleString("en"),
             number(run.speed(), 1),
             number(step?.loss, 5),
-            number(judged.at(-1) && measure(judged.at(-1)), 5),
+            number(judged.at(-1) && measure(judged.at(-1)), 5) + (judged.at(-1)?.finished ? " (by finishing)" : ""),
             number(step?.iterations ?? step?.training_success, 2),
             best ? `${number(measure(best), 5)} at ${best.step.toLocaleString("en")}` : "–",
             finished ? "finished" : run.caughtUp ? "watching" : "reading",

@@ -7,7 +7,7 @@ export class Pane {
     element;
     canvas;
     curve;
-    title = make("h3");
+    title = make("h2");
     about = make("p", { class: "about" });
     numbers = make("dl", { class: "numbers" });
     sentence = make("p", { class: "sentence" });
@@ -83,6 +83,16 @@ export class Pane {
             found: this.solution.path,
             exact: this.solution.exact?.path ?? null,
         });
+    }
+    summary() {
+        if (!this.model || !this.trace || !this.solution) {
+            return "";
+        }
+        const { optimal, length, exact, why } = this.solution;
+        const found = optimal ? "found a shortest path" : (why ?? "found a path longer than the shortest");
+        const lengths = length === null ? "" : ` of length ${number(length)}${exact ? `, exact ${number(exact.length)}` : ""}`;
+        const end = this.trace.capped ? "was cut off" : "stopped";
+        return `${this.model.name} ${end} after ${this.trace.iterations} iterations: ${found}${lengths}.`;
     }
     colour(colouring) {
         this.bytes = this.trace ? bytesOf(this.trace.views[colouring]) : null;
@@ -233,7 +243,7 @@ export class Thinking {
             this.show(this.step);
             this.controls.label.dataset["answers"] = String(++this.answers);
             if (thenPlay) {
-                say("The models have answered: move the slider to see every iteration.");
+                say(panes.map((pane) => pane.summary()).join(" "));
             }
         }
         catch (error) {

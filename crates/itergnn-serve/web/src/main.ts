@@ -102,6 +102,8 @@ function startReport(): () => void {
 }
 
 function start(): void {
+  // Enter in a lone field would send its form; nothing here is sent by forms.
+  document.querySelectorAll("form").forEach((form) => form.addEventListener("submit", (event) => event.preventDefault()));
   startTheme();
   startTabs();
   const graphs = startGraphs();

@@ -110,7 +110,8 @@ function stop(message?: string): void {
   }
 }
 
-function apply(move: Move): void {
+/** Does a move on the board; `own` if a person chose it. */
+function apply(move: Move, own = false): void {
   const [x, y] = agent();
   put(x, y, " ");
   put(move.at[0], move.at[1], "@");
@@ -121,7 +122,7 @@ function apply(move: Move): void {
     visited = new Set();
   }
   const place = move.at.join();
-  const rounds = player() !== YOU && player() !== "random" && visited.has(place);
+  const rounds = !own && player() !== "random" && visited.has(place);
   visited.add(place);
   draw();
   tell();
@@ -134,6 +135,9 @@ function apply(move: Move): void {
   } else if (moves >= (game?.step_limit ?? Infinity)) {
     over = true;
     stop("Time is up.");
+  } else if (own) {
+    const [column, row] = move.at;
+    say(`${move.action}: column ${column}, row ${row}${move.ate ? ", a dot eaten" : ""}; ${eaten} of ${game?.reachable ?? 0} dots.`);
   }
 }
 
@@ -170,7 +174,7 @@ async function moveYourself(action: string): Promise<void> {
   try {
     const answer = await post<Play>("/api/pacman/play", { rows, action });
     if (answer.moves[0]) {
-      apply(answer.moves[0]);
+      apply(answer.moves[0], true);
     }
   } catch (error) {
     sayError(error);

@@ -21,7 +21,12 @@ interface Line {
   training_success?: number | null;
   validation_success?: number | null;
   is_best?: boolean;
+  /** Whether the values of an epoch come from fitting the last parts exactly rather than from gradient steps. */
+  finished?: boolean;
 }
+
+/** Milliseconds until a run is asked again whether it has a result. */
+const LOOK_AGAIN = 2000;
 
 class Watched {
   readonly lines: Line[] = [];
@@ -29,11 +34,12 @@ class Watched {
   private readonly source: EventSource;
   /** Whether everything that was there is here. */
   caughtUp = false;
+  private timer = 0;
 
   constructor(
     readonly name: string,
     readonly colour: string,
-    changed: () => void,
+    private readonly changed: () => void,
   ) {
     this.source = new EventSource(`/api/runs/${encodeURIComponent(name)}/metrics`);
     this.source.addEventListener("message", (event: MessageEvent<string>) => {
@@ -52,13 +58,22 @@ class Watched {
       this.caughtUp = true;
       changed();
     });
-    get<RunDetails>(`/api/runs/${encodeURIComponent(name)}`).then((details) => {
+    this.look();
+  }
+
+  /** Reads configuration and result, and looks again until there is a result. */
+  private look(): void {
+    get<RunDetails>(`/api/runs/${encodeURIComponent(this.name)}`).then((details) => {
       this.details = details;
-      changed();
+      this.changed();
+      if (!details.finished && this.source.readyState !== EventSource.CLOSED) {
+        this.timer = window.setTimeout(() => this.look(), LOOK_AGAIN);
+      }
     }, sayError);
   }
 
   close(): void {
+    window.clearTimeout(this.timer);
     this.source.close();
   }
 
@@ -127,7 +142,7 @@ function draw(): void {
 }
 
 function table(all: Watched[]): void {
-  const columns = ["", "run", "steps", "steps/s", "loss", "validation", "iterations", "best", "state"];
+  const columns = ["curve", "run", "steps", "steps/s", "loss", "validation", "iterations", "best", "state"];
   const body = all.map((run) => {
     const last = run.latest();
     const step = run.latest("step") ?? run.latest("play");
@@ -142,7 +157,7 @@ function table(all: Watched[]): void {
       (last?.step ?? 0).toLocaleString("en"),
       number(run.speed(), 1),
       number(step?.loss, 5),
-      number(judged.at(-1) && measure(judged.at(-1)!), 5),
+      number(judged.at(-1) && measure(judged.at(-1)!), 5) + (judged.at(-1)?.finished ? " (by finishing)" : ""),
       number(step?.iterations ?? step?.training_success, 2),
       best ? `${number(measure(best), 5)} at ${best.step.toLocaleString("en")}` : "–",
       finished ? "finished" : run.caughtUp ? "watching" : "reading",

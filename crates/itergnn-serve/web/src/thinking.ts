@@ -27,7 +27,7 @@ export class Pane {
   readonly element: HTMLElement;
   readonly canvas: HTMLCanvasElement;
   private readonly curve: HTMLCanvasElement;
-  private readonly title = make("h3");
+  private readonly title = make("h2");
   private readonly about = make("p", { class: "about" });
   private readonly numbers = make("dl", { class: "numbers" });
   private readonly sentence = make("p", { class: "sentence" });
@@ -126,6 +126,18 @@ export class Pane {
       found: this.solution.path,
       exact: this.solution.exact?.path ?? null,
     });
+  }
+
+  /** What came out, in one sentence for the line that is read out. */
+  summary(): string {
+    if (!this.model || !this.trace || !this.solution) {
+      return "";
+    }
+    const { optimal, length, exact, why } = this.solution;
+    const found = optimal ? "found a shortest path" : (why ?? "found a path longer than the shortest");
+    const lengths = length === null ? "" : ` of length ${number(length)}${exact ? `, exact ${number(exact.length)}` : ""}`;
+    const end = this.trace.capped ? "was cut off" : "stopped";
+    return `${this.model.name} ${end} after ${this.trace.iterations} iterations: ${found}${lengths}.`;
   }
 
   colour(colouring: Colouring): void {
@@ -307,7 +319,7 @@ export class Thinking {
       // Lets a test wait for the answer to its own question.
       this.controls.label.dataset["answers"] = String(++this.answers);
       if (thenPlay) {
-        say("The models have answered: move the slider to see every iteration.");
+        say(panes.map((pane) => pane.summary()).join(" "));
       }
     } catch (error) {
       sayError(error);

@@ -23,9 +23,11 @@ const FLAGS = [
   "--disable-sync",
 ];
 
+/** The program, as the tests built it. */
+export const binary = process.env.ITERGNN ?? join(root, "target", "debug", "itergnn");
+
 /** Starts `itergnn serve` with these arguments on a free port; gives its address and a way to stop it. */
 export async function startServer(args) {
-  const binary = process.env.ITERGNN ?? join(root, "target", "debug", "itergnn");
   const child = spawn(binary, ["serve", "--port", "0", ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
   const url = await new Promise((resolve, reject) => {

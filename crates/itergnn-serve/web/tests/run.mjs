@@ -1,12 +1,15 @@
 // The page in a real browser. `cargo xtask browser` runs this; ITERGNN_SHOTS=1 also renews the pictures in docs/page.
 
 import { join } from "node:path";
-import * as flows from "./flows.mjs";
+import { haveNames, passAxe, workByKeyboard } from "./access.mjs";
+import { paintMap, playPacman } from "./games.mjs";
+import * as graphs from "./graphs.mjs";
 import { Browser, check, folder, root, shooter, startServer } from "./harness.mjs";
+import { makeRuns, readReport, watchRuns, watchTraining } from "./runs.mjs";
 
 const shoot = shooter();
 const runs = folder();
-flows.makeRuns(runs.path);
+makeRuns(runs.path);
 const models = process.env.ITERGNN_MODELS ?? join(root, "models");
 const server = await startServer(["--models", models, "--runs", runs.path]);
 const browser = await Browser.start();
@@ -30,22 +33,32 @@ async function flow(name, act) {
 // A refused file is an answer of 400, which the browser mentions in its console: the one line that is expected.
 const refusal = [/status of 400/];
 const page = await browser.open(server.url);
-await flow("graphs are drawn, watched and coloured", () => flows.watchGraphs(page, shoot));
-await flow("iterations play and pause", () => flows.playIterations(page));
-await flow("two models side by side", () => flows.compareModels(page, shoot));
-await flow("a graph drawn by hand", () => flows.drawByHand(page));
-await flow("a graph drawn by keyboard", () => flows.drawByKeyboard(page));
-await flow("ten thousand nodes", () => flows.stayLarge(page, shoot));
-await flow("obstacles painted on a map", () => flows.paintMap(page, shoot));
-await flow("Pacman watched and played", () => flows.playPacman(page, shoot));
-await flow("a run that grows while watched", () => flows.watchRuns(page, shoot, runs.path));
-await flow("the report", () => flows.readReport(page, shoot));
-await flow("keyboard and names", () => flows.useKeyboard(page));
+await flow("graphs are drawn, watched and coloured", () => graphs.watchGraphs(page, shoot));
+await flow("iterations play and pause", () => graphs.playIterations(page));
+await flow("two models side by side", () => graphs.compareModels(page, shoot));
+await flow("ends chosen by a click", () => graphs.chooseEnds(page));
+await flow("a graph drawn by hand", () => graphs.drawByHand(page));
+await flow("a graph drawn by keyboard", () => graphs.drawByKeyboard(page));
+await flow("ten thousand nodes", () => graphs.stayLarge(page, shoot));
+await flow("obstacles painted on a map", () => paintMap(page, shoot));
+await flow("Pacman watched and played", () => playPacman(page, shoot));
+await flow("a run that grows while watched", () => watchRuns(page, runs.path));
+await flow("networks that train while watched", () => watchTraining(page, shoot, runs.path));
+await flow("the report", () => readReport(page, shoot));
+await flow("names and roles", () => haveNames(page));
+await flow("axe, light", () => passAxe(page, "light"));
 await page.close();
+
+await flow("everything by keyboard", async () => {
+  const page = await browser.open(server.url);
+  await workByKeyboard(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.close();
+});
 
 await flow("files, good and bad", async () => {
   const page = await browser.open(server.url, { expect: refusal });
-  await flows.dropFiles(page);
+  await graphs.dropFiles(page);
   await page.close();
 });
 await flow("dark colours and no motion", async () => {
@@ -54,6 +67,7 @@ await flow("dark colours and no motion", async () => {
   const paper = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   check(/rgb\(15, 18, 24\)/.test(paper), `the page is dark: ${paper}`);
   await shoot(page, "dark");
+  await passAxe(page, "dark");
   await page.click("#theme");
   const light = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   check(light !== paper, "the button switches to light");

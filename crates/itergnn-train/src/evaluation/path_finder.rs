@@ -115,8 +115,8 @@ impl PathFinder<'_> {
                 found.predicted_length = f64::INFINITY;
                 return Ok(found);
             }
-            // A cap cuts predictions short, and a pass over all nodes knows nothing of it.
-            if self.options.cap.is_none() && self.find_in_one_pass(&marked, source, target, &mut found)? {
+            // A pass over all nodes knows nothing of a cap; where none was reached, none was needed.
+            if found.capped == 0 && self.find_in_one_pass(&marked, source, target, &mut found)? {
                 return Ok(found);
             }
         }
