@@ -15,6 +15,7 @@ use super::{
     edge_columns::{HOW_TO_CHOOSE_WEIGHT, choose_weight, list, only_numbers_edges},
     edge_rows::{EdgeRows, Numbering, report_rounding, simplify, with_weights},
     error::excerpt,
+    exact_decimals,
     lines::{Lines, Position},
     sample_record::JsonGraph,
 };
@@ -120,7 +121,7 @@ fn read_first<T: DeserializeOwned>(lines: &mut Lines<impl BufRead>) -> Result<(T
         return Err(lines.end("JSON", "an object with edges"));
     };
     let start = line.position.number;
-    let mut text = match serde_json::from_str(line.text) {
+    let mut text = match exact_decimals::from_str(line.text) {
         Ok(record) => return Ok((record, start)),
         Err(error) if error.is_eof() => line.text.to_owned(), // the object goes on in the next line
         Err(error) => return Err(FormatError::json(&file, start, &error)),
@@ -128,7 +129,7 @@ fn read_first<T: DeserializeOwned>(lines: &mut Lines<impl BufRead>) -> Result<(T
     let rest = lines.rest()?;
     text.push('\n');
     text.push_str(rest);
-    let record = serde_json::from_str(&text).map_err(|error| FormatError::json(&file, start, &error))?;
+    let record = exact_decimals::from_str(&text).map_err(|error| FormatError::json(&file, start, &error))?;
     Ok((record, start))
 }
 
@@ -302,6 +303,22 @@ mod tests {
         assert!(error.contains("\"weights\"") && error.contains("\"minutes\""), "{error}");
         let read = graph(r#"{"nodes":2,"edges":[[0,1]],"cost":[7]}"#).unwrap();
         assert_eq!(read.weights.at(0), 7.0);
+    }
+
+    #[test]
+    fn weights_are_exact_to_the_last_bit_wherever_they_stand() {
+        // Half-way cases, for which a quick parser may be one bit off.
+        for text in ["0.3", "8.5479300281486e-12", "9007199254740993.0", "1.00000000000000011102230246251565", "7e-3"] {
+            let exact: f64 = text.parse().unwrap();
+            for json in [
+                format!(r#"{{"nodes":2,"edges":[[0,1]],"weights":[{text}]}}"#),
+                format!(r#"{{"nodes":2,"edges":[[0,1]],"edge_attributes":[[{text}]]}}"#),
+                format!(r#"{{"nodes":2,"edges":[[0,1]],"cost":[{text}]}}"#),
+                format!(r#"{{"directed":true,"links":[{{"source":0,"target":1,"weight":{text}}}]}}"#),
+            ] {
+                assert_eq!(graph(&json).unwrap().weights.at(0).to_bits(), exact.to_bits(), "{json}");
+            }
+        }
     }
 
     #[test]

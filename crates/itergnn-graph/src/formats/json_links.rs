@@ -10,6 +10,8 @@ use serde::{
     de::{self, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 
+use super::exact_decimals;
+
 /// Edge attributes of different names that are kept.
 const ATTRIBUTE_LIMIT: usize = 256;
 
@@ -149,7 +151,10 @@ impl<'de> Visitor<'de> for ScalarVisitor {
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Scalar, E> {
-        Ok(Scalar::Name(value.to_owned()))
+        Ok(match exact_decimals::number(value) {
+            Some(number) => Scalar::Number(number, number.to_string()),
+            None => Scalar::Name(value.to_owned()),
+        })
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Scalar, E> {

@@ -4,10 +4,11 @@ use std::fmt;
 
 use serde::{
     Deserialize, Deserializer,
-    de::{self, DeserializeSeed, MapAccess, SeqAccess, Visitor},
+    de::{self, DeserializeSeed, MapAccess, SeqAccess, Unexpected, Visitor},
 };
 use serde_json::{Map, Value};
 
+use super::exact_decimals::{Decimal, number};
 use crate::Attributes;
 
 /// A list of equally long rows of numbers, without a vector for each row.
@@ -107,6 +108,13 @@ impl<'de> Visitor<'de> for ListVisitor {
         self.visit_f64(value as f64)
     }
 
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<NumberList, E> {
+        match number(text) {
+            Some(value) => self.visit_f64(value),
+            None => Err(E::invalid_type(Unexpected::Str(text), &self)),
+        }
+    }
+
     fn visit_unit<E: de::Error>(self) -> Result<NumberList, E> {
         Ok(NumberList::default())
     }
@@ -151,7 +159,7 @@ impl<'de> Visitor<'de> for NumbersVisitor<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut numbers: A) -> Result<(), A::Error> {
-        while let Some(value) = numbers.next_element::<f64>()? {
+        while let Some(Decimal(value)) = numbers.next_element()? {
             self.push(value)?;
         }
         Ok(())
@@ -159,6 +167,13 @@ impl<'de> Visitor<'de> for NumbersVisitor<'_> {
 
     fn visit_f64<E: de::Error>(mut self, value: f64) -> Result<(), E> {
         self.push(value)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<(), E> {
+        match number(text) {
+            Some(value) => self.visit_f64(value),
+            None => Err(E::invalid_type(Unexpected::Str(text), &self)),
+        }
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<(), E> {
@@ -216,7 +231,7 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
+        Ok(number(value).map_or_else(|| value.into(), Value::from))
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<Value, E> {

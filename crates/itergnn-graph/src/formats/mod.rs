@@ -31,6 +31,7 @@ mod edge_columns;
 mod edge_list;
 mod edge_rows;
 mod error;
+mod exact_decimals;
 mod gin;
 mod graph_file;
 mod graphml;

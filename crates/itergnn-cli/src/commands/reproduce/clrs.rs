@@ -41,7 +41,9 @@ pub(super) fn run(
 
 fn jobs(arguments: &ReproduceArguments, budget: &Budget) -> Result<Vec<ClrsJob>, Failure> {
     let epochs = arguments.epochs.unwrap_or(if arguments.quick { QUICK_EPOCHS } else { EPOCHS });
-    ClrsJob::plan(budget, epochs, &arguments.models).map_err(failure)
+    // Names of models of other tables are no algorithms.
+    let names = if arguments.tables == [NAME] { &arguments.models[..] } else { &[] };
+    ClrsJob::plan(budget, epochs, names).map_err(failure)
 }
 
 /// Says the epochs of a training.

@@ -70,7 +70,8 @@ pub(crate) fn run(arguments: &ReproduceArguments, given: &Given) -> Result<(), F
             yardsticks::run(&arguments.out, arguments.quick)?;
         }
         classify(arguments, workers, &stop)?;
-        if is_wanted(arguments, clrs::NAME) && !stop.load(Ordering::Relaxed) {
+        let is_chosen = arguments.models.is_empty() || arguments.tables == [clrs::NAME];
+        if is_wanted(arguments, clrs::NAME) && is_chosen && !stop.load(Ordering::Relaxed) {
             clrs::run(arguments, &budget, &options, workers)?;
         }
     }
