@@ -62,7 +62,8 @@ pub trait Settings {
     /// Roughly how many bytes a graph needs while it is predicted.
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
         let row = self.hidden_width() as u64 * size_of::<f32>() as u64;
-        (nodes as u64 + edges as u64) * ROWS_PER_ELEMENT * row
+        // Sizes may be asked about that no machine holds.
+        (nodes as u64).saturating_add(edges as u64).saturating_mul(ROWS_PER_ELEMENT * row)
     }
 }
 

@@ -82,12 +82,11 @@ pub(crate) fn run(
 ) -> Result<(), Failure> {
     let started = Instant::now();
     let progress = Progress::new("pairs", count as u64);
-    let silent = Progress::endless("predictions");
     let (mut records, mut optimal) = (Vec::with_capacity(count), 0);
     let (mut predictions, mut capped, mut past_safety_cap) = (0, 0, 0);
     for index in 0..count as u64 {
         let (source, target) = draw(terrain, arguments.seed, index)?;
-        let walked = find(terrain, finder, source, target, &silent)?;
+        let walked = find(terrain, finder, source, target, None)?;
         let exact = dijkstra::shortest_path(&terrain.graph, &terrain.weights, source, target);
         let exact = exact.map_err(Failure::bad_input)?.ok_or_else(|| Failure::failed("a pair lost its path"))?;
         optimal += usize::from(walked.path.as_ref().is_some_and(|path| is_shortest(path.length, exact.length)));

@@ -11,7 +11,7 @@ use itergnn::{
     tasks::{Task, shortest_path::is_shortest},
     train::{
         TrainError,
-        evaluation::{Found, Marks, ModelPredictor, PathFinder, Predictor},
+        evaluation::{Found, Marks, ModelPredictor, PathFinder, Predictor, Searched},
     },
 };
 use serde::Serialize;
@@ -27,6 +27,10 @@ use crate::{
     output::{print, print_json, warn},
     progress::Progress,
 };
+
+/// What the progress of a search counts: the way that is behind, by the predictions.
+pub(super) const WALKED: &str = "way, in percent";
+pub(super) const PERCENT: u64 = 100;
 
 /// Memory that predictions may take together unless told.
 pub(super) const MEMORY: u64 = 1 << 30;
@@ -156,8 +160,8 @@ fn one(
         return Err(Failure::failed(format!("{file}: there is no path from {from} to {to}")));
     }
     let started = Instant::now();
-    let progress = Progress::endless("predictions");
-    let walked = find(terrain, finder, source, target, &progress)?;
+    let progress = Progress::new(WALKED, PERCENT);
+    let walked = find(terrain, finder, source, target, Some(&progress))?;
     drop(progress);
     tell_caps(walked.capped, walked.past_safety_cap, walked.predictions);
     let predicted_length = domain::length_or_unreachable(walked.predicted_length);
@@ -206,10 +210,12 @@ pub(crate) fn find(
     finder: &PathFinder<'_>,
     source: u32,
     target: u32,
-    progress: &Progress,
+    progress: Option<&Progress>,
 ) -> Result<Found, Failure> {
-    let mut tell = |predictions: usize| {
-        progress.at(predictions as u64);
+    let mut tell = |searched: Searched| {
+        if let Some(progress) = progress {
+            progress.at((searched.share * PERCENT as f64) as u64);
+        }
         true
     };
     finder.find(source, target, &mut tell).map_err(|error| match error {

@@ -9,7 +9,7 @@ use itergnn::{
     },
     nn::{Device, RunOptions, store::ModelCard},
     tasks::{TaskSpec, navigation::NavigationSpec, shortest_path::is_shortest},
-    train::evaluation::{Marks, ModelPredictor, PathFinder, Predictor},
+    train::evaluation::{Marks, ModelPredictor, PathFinder, Predictor, Searched},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     commands::{
         domain, model,
-        solve::{MEMORY, tell_caps},
+        solve::{MEMORY, PERCENT, WALKED, tell_caps},
         train::failure,
     },
     drawing::GridPicture,
@@ -88,9 +88,9 @@ pub(crate) fn run(
     let (marks, weights) = (Marks::EndsBehindHeight, &weights);
     let finder = PathFinder { predictor: &predictor, graph: &graph, weights, marks, options, memory };
     let started = Instant::now();
-    let progress = Progress::endless("predictions");
-    let mut tell = |predictions: usize| {
-        progress.at(predictions as u64);
+    let progress = Progress::new(WALKED, PERCENT);
+    let mut tell = |searched: Searched| {
+        progress.at((searched.share * PERCENT as f64) as u64);
         true
     };
     let found = finder.find(source, target, &mut tell).map_err(failure)?;

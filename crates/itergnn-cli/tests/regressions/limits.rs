@@ -2,10 +2,21 @@
 
 use std::time::{Duration, Instant};
 
-use crate::support::{fails, folder, itergnn, lobster_model, text};
+use crate::support::{committed, fails, folder, itergnn, lobster_model, text};
 
 /// All of these are refused before any work is done.
 const AT_ONCE: Duration = Duration::from_secs(20);
+
+#[test]
+fn an_estimate_of_a_size_beyond_all_machines_overflowed() {
+    let folder = folder(&[]);
+    // The size that would fit is searched for among all sizes there are, and these graphs have edges for every pair.
+    for model in ["component-count-er", "shortest-path-er-weighted"] {
+        let model = committed(&format!("models/{model}.safetensors"));
+        let line = ["eval", &model, "--size", "1000", "--count", "1", "--memory", "0.0001"];
+        fails(folder.path(), &line, 2, &["GiB of memory", "sizes up to about"]);
+    }
+}
 
 #[test]
 fn large_numbers_aborted_or_hung() {

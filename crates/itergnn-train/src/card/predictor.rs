@@ -102,7 +102,8 @@ impl Predictor for CardPredictor {
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
         // Inputs, lists of edges both ways and their features, on the host and on the card.
         let (node, edge) = (self.model.node_width as u64 + 3, self.model.edge_width as u64 + 3);
-        8 * (nodes as u64 * node + edges as u64 * edge)
+        let of = |count: usize, width: u64| (count as u64).saturating_mul(8 * width);
+        of(nodes, node).saturating_add(of(edges, edge))
     }
 
     fn largest_batch(&self) -> usize {

@@ -21,7 +21,7 @@ pub use judge::judge;
 pub use options::{EvalOptions, EvalProgress};
 pub(crate) use own::judge_own;
 pub use own::{OwnReport, evaluate_own};
-pub use path_finder::{Found, Marks, PathFinder, is_path_length};
+pub use path_finder::{Found, Marks, PathFinder, Searched, is_path_length};
 pub use predictor::{ModelPredictor, Predicted, Predictor};
 pub use report::{DiameterSummary, EvalReport, IterationSummary, NodeSummary, Overflow, SampleRecord};
 pub use walks::score_walks;

@@ -69,6 +69,15 @@ pub struct PathFinder<'a> {
     pub memory: u64,
 }
 
+/// How far a search has come.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Searched {
+    /// Predictions so far.
+    pub predictions: usize,
+    /// The share of the way that is behind, as the predictions see it; it never falls.
+    pub share: f64,
+}
+
 /// Where the walks led.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Found {
@@ -90,13 +99,18 @@ pub struct Found {
 
 impl PathFinder<'_> {
     /// Walks from one node to another: as written, and where that walk breaks off by the released rule. `progress` is
-    /// told the number of predictions so far and may end the search by saying `false`; then there is no path. Nor is
-    /// there one if the model sees none.
+    /// told how far it is and may end the search by saying `false`; then there is no path. Nor is there one if the model
+    /// sees none.
     ///
     /// # Errors
     /// [`TrainError::Graph`] if a node does not exist; [`TrainError::PathNotFinite`] if a value overflows; what the
     /// predictor reports.
-    pub fn find(&self, source: u32, target: u32, progress: &mut dyn FnMut(usize) -> bool) -> Result<Found, TrainError> {
+    pub fn find(
+        &self,
+        source: u32,
+        target: u32,
+        progress: &mut dyn FnMut(Searched) -> bool,
+    ) -> Result<Found, TrainError> {
         let mut found = Found {
             path: None,
             rule: WalkRule::AsWritten,
@@ -120,13 +134,18 @@ impl PathFinder<'_> {
                 return Ok(found);
             }
         }
+        let whole = found.predicted_length;
+        let mut share = 0.0_f64;
         for rule in [WalkRule::AsWritten, WalkRule::Released] {
             found.rule = rule;
             let mut walk = Walk::new(self.graph, self.weights, source, target, rule)?;
             while !walk.questions().is_empty() {
                 let lengths = self.ask(pairs.as_ref(), walk.questions(), (source, target), &mut found)?;
                 walk.supply(&lengths);
-                if !progress(found.predictions) {
+                // Both rules go to where less is left.
+                let left = lengths.iter().copied().fold(f32::INFINITY, f32::min);
+                share = share.max((1.0 - f64::from(left) / whole).clamp(0.0, 1.0));
+                if !progress(Searched { predictions: found.predictions, share }) {
                     return Ok(found);
                 }
             }

@@ -170,12 +170,14 @@ impl ClrsJob {
     }
 }
 
-/// The network that learns an algorithm: one general network, with the prior where the answer grows with the graph.
+/// The network that learns an algorithm: one general network, with the prior where the answer is a number that grows with
+/// the graph's. `settle` learned Dijkstra's parents in a third of the steps (docs/research/algorithms.md).
 fn model_for(algorithm: Algorithm) -> ModelConfig {
-    match algorithm {
-        Algorithm::Eccentricity => ModelConfig::preset("iter-homo-path"),
-        _ => ModelConfig::preset("iter-path"),
-    }
+    ModelConfig::preset(match algorithm {
+        Algorithm::Eccentricity => "iter-homo-path",
+        Algorithm::WidestPath => "iter-homo-path-settle",
+        _ => "iter-path-settle",
+    })
 }
 
 /// Trains and judges what has no result yet, `workers` at a time, each on one thread; a run that was stopped goes on.

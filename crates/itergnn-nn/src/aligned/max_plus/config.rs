@@ -176,7 +176,8 @@ impl Settings for MaxPlusConfig {
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
         // States, their mean and what is sent, in double precision; ends and weights both ways.
         let states = 3 * self.channels as u64 * size_of::<f64>() as u64;
-        nodes as u64 * (states + NODE_BYTES) + edges as u64 * EDGE_BYTES
+        let of_nodes = (nodes as u64).saturating_mul(states + NODE_BYTES);
+        of_nodes.saturating_add((edges as u64).saturating_mul(EDGE_BYTES))
     }
 }
 
