@@ -43,7 +43,7 @@ const TRAINED: &str = "iter-homo-path";
 const SHIPPED: &[(&str, &str, &[u8])] = &[
     (
         "iter-homo-path",
-        "shipped, 181,250 steps",
+        "shipped, 200,000 steps",
         include_bytes!("../../../../models/lobster-iter-homo-path.safetensors"),
     ),
     ("max-plus", "shipped, task-aligned", include_bytes!("../../../../models/shortest-path-lobster.safetensors")),

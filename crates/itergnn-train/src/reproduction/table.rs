@@ -120,6 +120,8 @@ pub struct Spread {
     pub values: Vec<f64>,
     /// The value of the seed that does best on the largest sizes of training, if it gave one.
     pub chosen: Option<f64>,
+    /// Whether any seed could be chosen.
+    pub has_choice: bool,
     /// Seeds without a value: trainings that failed, predictions that are no numbers.
     pub failed: usize,
     /// Test graphs a seed.
@@ -146,7 +148,7 @@ impl Spread {
             }
             if let Some(choice) = result.choice().filter(|&choice| result.measure().improves(choice, best)) {
                 best = choice;
-                spread.chosen = value;
+                (spread.has_choice, spread.chosen) = (true, value);
             }
             if let Some(measured) = measured {
                 spread.count = measured.count;

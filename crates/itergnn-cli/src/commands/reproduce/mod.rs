@@ -176,7 +176,7 @@ fn report(
     );
     let facts = [
         ("budget", plan),
-        ("machine", machine()),
+        ("written on", machine()),
         ("date", today()),
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         (

@@ -69,12 +69,15 @@ fn shown(cell: &Cell, quantity: Quantity, section: &Section, results: &[Experime
     let show = |value: f64| quantity.show(value);
     let ours = match (runs, spread.chosen, spread.best(quantity)) {
         (1, _, _) | (_, _, None) => show(mean),
+        (_, _, Some(best)) if !spread.has_choice => {
+            format!("{} ± {}, best {}", show(mean), show(deviation), show(best))
+        }
         (_, chosen, Some(best)) => {
             let chosen = chosen.map_or("no number".to_owned(), show);
             format!("{chosen} ({} ± {}, best {})", show(mean), show(deviation), show(best))
         }
     };
-    let chosen = if runs == 1 { Some(mean) } else { spread.chosen };
+    let chosen = if spread.has_choice { spread.chosen } else { Some(mean) };
     let short = |paper: f64| chosen.is_none_or(|chosen| quantity.is_worse(chosen, paper));
     ReportCell { text: format!("{ours} {remarks}{paper}"), short: is_compared && cell.paper.is_some_and(short) }
 }
