@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch};
 
@@ -125,26 +126,40 @@ async fn card(State(shared): State<Shared>, Path(name): Path<String>) -> Answer 
     compute(&shared, move |state, _| state.catalogue.card(&name)).await
 }
 
+/// The same for a request in JSON, which is read there, too: a graph has megabytes.
+async fn compute_json<R: DeserializeOwned, T: Serialize>(
+    shared: &Shared,
+    headers: HeaderMap,
+    body: Bytes,
+    work: impl FnOnce(&AppState, &R, &Deadline) -> Result<T, ApiError> + Send + 'static,
+) -> Answer {
+    compute(shared, move |state, deadline| work(state, &json(&headers, &body)?, deadline)).await
+}
+
 async fn predict(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: engine::PredictRequest = json(&headers, &body)?;
-    compute(&shared, move |state, _| engine::predict(&*state.catalogue.find(&request.model)?, &request, &body)).await
+    let bytes = body.clone();
+    compute_json(&shared, headers, body, move |state, request: &engine::PredictRequest, _| {
+        engine::predict(&*state.catalogue.find(&request.model)?, request, &bytes)
+    })
+    .await
 }
 
 async fn solve(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: paths::PathRequest = json(&headers, &body)?;
-    compute(&shared, move |state, deadline| paths::solve(&*state.catalogue.find(&request.model)?, &request, deadline))
-        .await
+    compute_json(&shared, headers, body, |state, request: &paths::PathRequest, deadline| {
+        paths::solve(&*state.catalogue.find(&request.model)?, request, deadline)
+    })
+    .await
 }
 
 async fn trace(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: paths::PathRequest = json(&headers, &body)?;
-    compute(&shared, move |state, deadline| paths::trace(&*state.catalogue.find(&request.model)?, &request, deadline))
-        .await
+    compute_json(&shared, headers, body, |state, request: &paths::PathRequest, deadline| {
+        paths::trace(&*state.catalogue.find(&request.model)?, request, deadline)
+    })
+    .await
 }
 
 async fn sample(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: samples::SampleRequest = json(&headers, &body)?;
-    compute(&shared, move |_, _| samples::draw(&request)).await
+    compute_json(&shared, headers, body, |_, request, _| samples::draw(request)).await
 }
 
 #[derive(Deserialize)]
@@ -157,15 +172,12 @@ async fn read(State(shared): State<Shared>, Query(file): Query<FileName>, body: 
 }
 
 async fn pacman_game(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: games::GameRequest = json(&headers, &body)?;
-    compute(&shared, move |_, _| games::draw(&request)).await
+    compute_json(&shared, headers, body, |_, request, _| games::draw(request)).await
 }
 
 async fn pacman_play(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: games::PlayRequest = json(&headers, &body)?;
-    compute(&shared, move |state, deadline| {
-        let find = |name: &str| state.catalogue.find(name);
-        games::play(&request, &find, deadline)
+    compute_json(&shared, headers, body, |state, request, deadline| {
+        games::play(request, &|name: &str| state.catalogue.find(name), deadline)
     })
     .await
 }
