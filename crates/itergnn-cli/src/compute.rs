@@ -3,9 +3,15 @@
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use itergnn::nn::{Device, Engine};
+use itergnn::{
+    nn::{Device, Engine, GnnModel},
+    train::{
+        CardPredictor,
+        evaluation::{ModelPredictor, Predictor},
+    },
+};
 
-use crate::{failure::Failure, output};
+use crate::{commands::train::failure, failure::Failure, output};
 
 /// Where a command computes and with how many threads; results do not depend on the threads.
 #[derive(Debug, Args)]
@@ -65,6 +71,14 @@ impl ComputeChoice {
             pool.build_global().map_err(|error| Failure::failed(format!("--threads {threads}: {error}")))?;
         }
         Ok(Device::flex())
+    }
+
+    /// What predicts with a model: the CPU, or the card where it was asked for.
+    pub(crate) fn predictor(&self, model: &GnnModel, device: &Device) -> Result<Box<dyn Predictor>, Failure> {
+        Ok(match self.device {
+            DeviceName::Cpu => Box::new(ModelPredictor::new(model, device)),
+            DeviceName::Cuda => Box::new(CardPredictor::new(model).map_err(failure)?),
+        })
     }
 }
 

@@ -16,7 +16,8 @@ use itergnn::{
 use serde::Serialize;
 
 use crate::{
-    commands::{bench_inference, train::failure},
+    commands::{bench_card, bench_inference, train::failure},
+    compute::DeviceName,
     estimate::Allowance,
     failure::Failure,
     options::BenchArguments,
@@ -25,17 +26,17 @@ use crate::{
 };
 
 /// Graphs of a training step, as in the paper.
-const BATCH: u64 = 32;
+pub(super) const BATCH: u64 = 32;
 
 /// A model whose training step is timed.
-struct TimedModel {
-    name: &'static str,
+pub(super) struct TimedModel {
+    pub(super) name: &'static str,
     preset: &'static str,
     /// Layer and aggregation, where they are not the preset's.
     layer: Option<(LayerKind, Aggregation)>,
 }
 
-const MODELS: [TimedModel; 4] = [
+pub(super) const MODELS: [TimedModel; 4] = [
     TimedModel {
         name: "path-sim-max",
         preset: "iter-homo-path-settle",
@@ -77,6 +78,9 @@ const GROWTH: f64 = 1.1;
 #[derive(Serialize, Default)]
 pub(super) struct Measurement {
     pub(super) name: String,
+    /// Models that take the step side by side, on a card.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) models: Option<usize>,
     /// Least and median wall time of a whole training step, optimiser included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) step_ms: Option<f64>,
@@ -98,7 +102,28 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
         return Err(Failure::bad_input("--repetitions 0: at least one is needed"));
     }
     Allowance::free().check_count("--repetitions", arguments.repetitions as u64, size_of::<f64>() as u64)?;
-    arguments.compute.start()?;
+    arguments.compute.start_anywhere()?;
+    let results = match arguments.compute.device {
+        DeviceName::Cpu => on_cpu(arguments)?,
+        DeviceName::Cuda => bench_card::measurements(arguments.repetitions, arguments.large).map_err(failure)?,
+    };
+    if arguments.json {
+        return print_json(&serde_json::json!({ "results": results, "threads": rayon::current_num_threads() }));
+    }
+    let rows = results.iter().map(|result| {
+        let number = |value: Option<f64>, digits: usize| value.map_or("-".into(), |value| format!("{value:.digits$}"));
+        vec![
+            result.name.clone(),
+            result.models.map_or("-".into(), |models| models.to_string()),
+            format!("{:.2}", result.ms),
+            number(result.median_ms, 2),
+            number(result.edges_per_s.map(|edges| edges / 1e6), 2),
+        ]
+    });
+    print(&output::table(&["what", "models", "ms (least)", "ms (median)", "million edges/s"], rows))
+}
+
+fn on_cpu(arguments: &BenchArguments) -> Result<Vec<Measurement>, Failure> {
     let engine = arguments.engine.engine;
     // Only path-sim takes a shorter way where all edges are alike.
     let steps: Vec<_> = GRAPHS
@@ -113,26 +138,18 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
         progress.at(results.len() as u64);
     }
     results.extend(bench_inference::measurements(arguments.large).map_err(failure)?);
-    drop(progress);
-    if arguments.json {
-        return print_json(&serde_json::json!({ "results": results, "threads": rayon::current_num_threads() }));
-    }
-    let rows = results.iter().map(|result| {
-        let number = |value: Option<f64>, digits: usize| value.map_or("-".into(), |value| format!("{value:.digits$}"));
-        vec![
-            result.name.clone(),
-            format!("{:.2}", result.ms),
-            number(result.median_ms, 2),
-            number(result.edges_per_s.map(|edges| edges / 1e6), 2),
-        ]
-    });
-    print(&output::table(&["what", "ms (least)", "ms (median)", "million edges/s"], rows))
+    Ok(results)
 }
 
 /// A model of hidden width 64 that takes 30 iterations (or layers) on every graph, on weighted graphs unless told otherwise.
 fn config(graphs: &TimedGraphs, model: &TimedModel) -> Result<ResolvedRun, TrainError> {
     let TimedGraphs { generator, weights, .. } = *graphs;
     let spec = ShortestPathSpec { generator, size: SizeRange::TRAINING, weights };
+    resolve(TaskSpec::ShortestPath(spec), model)
+}
+
+/// A model of hidden width 64 for a task, that takes 30 iterations (or layers) on every graph.
+pub(super) fn resolve(task: TaskSpec, model: &TimedModel) -> Result<ResolvedRun, TrainError> {
     let mut config = ModelConfig::preset(model.preset);
     if let Some((layer, aggregation)) = model.layer {
         let mut controller = ControllerConfig::iter_decay();
@@ -141,11 +158,11 @@ fn config(graphs: &TimedGraphs, model: &TimedModel) -> Result<ResolvedRun, Train
         }
         (config.layer, config.aggregation, config.controller) = (Some(layer), Some(aggregation), Some(controller));
     }
-    RunConfig::new(TaskSpec::ShortestPath(spec), config).resolve()
+    RunConfig::new(task, config).resolve()
 }
 
 /// The worst case: a confidence of one half everywhere, and message weights with which every state changes at every iteration.
-fn prepare(learner: &mut Learner) -> Result<(), TrainError> {
+pub(super) fn prepare(learner: &mut Learner) -> Result<(), TrainError> {
     let mut state = learner.state();
     for (_, tensor) in state.weights.iter_mut().filter(|(name, _)| name.contains("confidence")) {
         tensor.values.fill(0.0);

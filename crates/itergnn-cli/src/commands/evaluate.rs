@@ -4,15 +4,13 @@ use itergnn::{
     nn::controllers::SAFETY_CAP,
     tasks::{Task, TaskSpec},
     train::{
-        CardPredictor,
         classification::is_classification_run,
-        evaluation::{EvalOptions, EvalReport, ModelPredictor, Predictor, evaluate},
+        evaluation::{EvalOptions, EvalReport, evaluate},
     },
 };
 
 use crate::{
     commands::{algorithms, classification, domain, model, own, pacman, task, train::failure},
-    compute::DeviceName,
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
     given::Given,
@@ -91,10 +89,7 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         records: arguments.records,
         cap: arguments.max_iterations,
     };
-    let predictor: Box<dyn Predictor> = match arguments.compute.device {
-        DeviceName::Cpu => Box::new(ModelPredictor::new(&model, &device)),
-        DeviceName::Cuda => Box::new(CardPredictor::new(&model).map_err(failure)?),
-    };
+    let predictor = arguments.compute.predictor(&model, &device)?;
     allowance.check_samples(&spec, |elements| predictor.bytes(elements, 0))?;
     let progress = Progress::new("graphs", arguments.count);
     let mut tell = |at: itergnn::train::evaluation::EvalProgress| progress.at(at.judged);

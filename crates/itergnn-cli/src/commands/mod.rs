@@ -2,6 +2,7 @@
 
 mod algorithms;
 pub(crate) mod bench;
+mod bench_card;
 mod bench_inference;
 pub(crate) mod classification;
 pub(crate) mod demo;

@@ -9,11 +9,13 @@ use itergnn::{
     },
     nn::{GraphTensors, Prediction, RunOptions},
     tasks::Task,
+    train::evaluation::Predicted,
 };
 use serde::Serialize;
 
 use crate::{
-    commands::{domain, model, predict_lines},
+    commands::{domain, model, predict_lines, train::failure},
+    compute::DeviceName,
     failure::Failure,
     given::Given,
     options::PredictArguments,
@@ -52,9 +54,15 @@ struct TraceRow {
 const ALWAYS: [&str; 4] = ["engine", "device", "threads", "timeout"];
 
 pub(crate) fn run(arguments: &PredictArguments, given: &Given) -> Result<(), Failure> {
-    let device = arguments.compute.start()?;
+    let device = arguments.compute.start_anywhere()?;
     arguments.time.start();
+    let on_card = arguments.compute.device == DeviceName::Cuda;
+    if on_card && (arguments.trace || arguments.data.is_some()) {
+        let why = "--device cuda: --trace and --data are computed on the CPU only; leave the flag out";
+        return Err(Failure::bad_input(why));
+    }
     let (model, card) = model::load(&arguments.model)?;
+    let predictor = on_card.then(|| arguments.compute.predictor(&model, &device)).transpose()?;
     let (what, iterating) = match model.config().iterates() {
         true => ("a prediction".to_owned(), &["max-iterations"][..]),
         false => (format!("a model without loops ({})", model.config().architecture_line()), &[][..]),
@@ -73,15 +81,24 @@ pub(crate) fn run(arguments: &PredictArguments, given: &Given) -> Result<(), Fai
     if arguments.trace {
         options = options.with_trace();
     }
-    let tensors = GraphTensors::from_graph(&graph, &device);
     let working = Progress::endless("predicting");
-    let prediction = model.predict_with(&tensors, &options).map_err(|error| in_file(arguments, &error))?;
-    if let Some(Some(iteration)) = prediction.overflows().first() {
+    let (mut answer, overflow) = match &predictor {
+        Some(predictor) => {
+            let predicted = predictor.predict(&[&graph], &options).map_err(failure)?;
+            let outputs = model.config().widths().output_width;
+            (card_answer(model.config().architecture_line(), &predicted, outputs), predicted.overflows)
+        }
+        None => {
+            let tensors = GraphTensors::from_graph(&graph, &device);
+            let prediction = model.predict_with(&tensors, &options).map_err(|error| in_file(arguments, &error))?;
+            (answer(model.config().architecture_line(), &prediction), prediction.overflows())
+        }
+    };
+    if let Some(Some(iteration)) = overflow.first() {
         let why = format!("a value of the model is not finite at iteration {iteration}: there is no prediction");
         return Err(Failure::failed(format!("{}: {why}", file(arguments).display())));
     }
     drop(working);
-    let mut answer = answer(model.config().architecture_line(), &prediction);
     if matches!(card.task.parse(), Ok(Task::ShortestPath | Task::Navigation))
         && let Some(lengths) = answer.prediction.as_array_mut()
     {
@@ -142,9 +159,28 @@ fn first(values: &[f64]) -> f64 {
     values.first().copied().unwrap_or_default()
 }
 
+/// What a card says about one graph.
+fn card_answer(architecture: String, predicted: &Predicted, outputs: usize) -> Answer {
+    let values = predicted.values.first().map_or(&[][..], Vec::as_slice);
+    let rows: Vec<Vec<f64>> =
+        values.chunks(outputs.max(1)).map(|row| row.iter().map(|&value| value.into()).collect()).collect();
+    Answer {
+        architecture,
+        prediction: in_rows(&rows),
+        iterations: predicted.iterations.first().copied().unwrap_or_default(),
+        capped: predicted.capped.contains(&true),
+        active_share: None,
+        trace: Vec::new(),
+    }
+}
+
+/// One row as it is, several as a list.
+fn in_rows(rows: &[Vec<f64>]) -> serde_json::Value {
+    if rows.len() == 1 { serde_json::json!(rows[0]) } else { serde_json::json!(rows) }
+}
+
 fn answer(architecture: String, prediction: &Prediction) -> Answer {
-    let rows = &prediction.values;
-    let value = if rows.len() == 1 { serde_json::json!(rows[0]) } else { serde_json::json!(rows) };
+    let value = in_rows(&prediction.values);
     let trace = prediction.traces.iter().enumerate().flat_map(|(block, trace)| {
         // At first every node has something to say.
         let before = std::iter::once(1.0).chain(trace.steps.iter().map(|at| first(&at.changed)));

@@ -11,7 +11,7 @@ use itergnn::{
     tasks::{Task, shortest_path::is_shortest},
     train::{
         TrainError,
-        evaluation::{Found, Marks, ModelPredictor, PathFinder, Predictor, Searched},
+        evaluation::{Found, Marks, PathFinder, Searched},
     },
 };
 use serde::Serialize;
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
         }
         allowance.check_count("--pairs", pairs as u64, RECORD_BYTES)?;
     }
-    let device = arguments.compute.start()?;
+    let device = arguments.compute.start_anywhere()?;
     arguments.time.start();
     if let Some(image) = &arguments.image {
         return solve_image::run(arguments, image, &device, &allowance);
@@ -91,11 +91,11 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
         let why = "a shortest-path model takes nodes of width 3 and edges of width 1 and gives one number";
         return Err(Failure::bad_input(format!("{}: {why}; this one does not", arguments.model.display())));
     }
+    let predictor = arguments.compute.predictor(&model, &device)?;
     let terrain = Terrain::read(arguments)?;
     if arguments.picture.is_some() {
         map_of(&terrain.file)?;
     }
-    let predictor = ModelPredictor::new(&model, &device);
     let (nodes, edges) = (terrain.graph.nodes(), terrain.graph.edges());
     let what = format!("{}: a graph of {nodes} nodes and {edges} edges", terrain.file.file);
     allowance.check(&what, predictor.bytes(nodes, edges))?;
@@ -103,7 +103,7 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     options.cap = arguments.max_iterations;
     let finder = PathFinder {
-        predictor: &predictor,
+        predictor: &*predictor,
         graph: &terrain.graph,
         weights: &terrain.weights,
         marks: Marks::for_weights(&terrain.weights),

@@ -9,7 +9,7 @@ use itergnn::{
     },
     nn::{Device, RunOptions, store::ModelCard},
     tasks::{TaskSpec, navigation::NavigationSpec, shortest_path::is_shortest},
-    train::evaluation::{Marks, ModelPredictor, PathFinder, Predictor, Searched},
+    train::evaluation::{Marks, PathFinder, Searched},
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -80,13 +80,13 @@ pub(crate) fn run(
     }
     let graph = graph_of(&map)?;
     let weights = EdgeWeights::unit(&graph);
-    let predictor = ModelPredictor::new(&model, device);
+    let predictor = arguments.compute.predictor(&model, device)?;
     allowance.check(&image.display().to_string(), predictor.bytes(graph.nodes(), graph.edges()))?;
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     options.cap = arguments.max_iterations;
     let memory = allowance.limit().unwrap_or(MEMORY);
     let (marks, weights) = (Marks::EndsBehindHeight, &weights);
-    let finder = PathFinder { predictor: &predictor, graph: &graph, weights, marks, options, memory };
+    let finder = PathFinder { predictor: &*predictor, graph: &graph, weights, marks, options, memory };
     let started = Instant::now();
     let progress = Progress::new(WALKED, PERCENT);
     let mut tell = |searched: Searched| {

@@ -60,7 +60,7 @@ pub(crate) struct BenchArguments {
     /// Timed repetitions of every training step.
     #[arg(long, default_value_t = 20)]
     pub(crate) repetitions: usize,
-    /// Also predictions for graphs of a million nodes: half a minute, and 3 GiB of memory.
+    /// Also predictions for graphs of a million nodes: half a minute on a CPU, and 3 GiB of memory.
     #[arg(long)]
     pub(crate) large: bool,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use itergnn_nn::{GnnModel, GraphModelConfig, InitRng, named_tensors, replace_ten
 use itergnn_tasks::Split;
 
 use super::crew::{Joining, Line};
-use super::network::{Slot, flatten, graph_model, network, recipe, slots, unflatten};
+use super::network::{Slot, flatten, graph_model, network, recipe, single, slots, unflatten};
 use super::samples::{empty, push, scaled};
 use crate::TrainError;
 use crate::config::{ResolvedRun, RunConfig, SupervisedConfig, splits};
@@ -121,10 +121,6 @@ impl Member {
     }
 }
 
-fn single(values: &[f64]) -> Vec<f32> {
-    values.iter().map(|&value| value as f32).collect()
-}
-
 fn widened(report: &CardReport, graphs: usize) -> StepReport {
     StepReport {
         loss: report.loss.into(),
@@ -137,7 +133,7 @@ fn widened(report: &CardReport, graphs: usize) -> StepReport {
 }
 
 /// Samples for the card.
-fn upload(source: &SampleSource, model: &GraphModelConfig) -> Result<Samples, TrainError> {
+pub(super) fn upload(source: &SampleSource, model: &GraphModelConfig) -> Result<Samples, TrainError> {
     let mut samples = empty(model);
     for index in 0..source.count() as u32 {
         let sample = source.sample(index)?;

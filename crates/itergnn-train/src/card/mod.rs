@@ -8,6 +8,7 @@ mod member;
 mod network;
 mod predictor;
 mod samples;
+mod timing;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ use crate::session::Session;
 use crate::{SeedOutcome, TrainError, TrainOptions};
 use member::Member;
 pub use predictor::CardPredictor;
+pub use timing::time_steps_on_card;
 
 /// A run of an ensemble.
 #[derive(Debug, Clone)]

@@ -172,6 +172,11 @@ impl Slot {
     }
 }
 
+/// Values in single precision.
+pub(super) fn single(values: &[f64]) -> Vec<f32> {
+    values.iter().map(|&value| value as f32).collect()
+}
+
 /// All tensors in one row.
 pub(super) fn flatten(slots: &[Slot], values: impl Fn(&str) -> Vec<f32>) -> Vec<f32> {
     let mut row = Vec::new();
@@ -224,7 +229,7 @@ mod tests {
                 let model = GnnConfig::Graph(config.clone()).init(&Device::flex(), &mut InitRng::new(3)).unwrap();
                 let tensors = named_tensors(&model);
                 let slots = slots(&config, &tensors).unwrap();
-                let values = |name: &str| tensors[name].values.iter().map(|&value| value as f32).collect();
+                let values = |name: &str| single(&tensors[name].values);
                 let row = flatten(&slots, values);
                 assert_eq!(row.len(), network(&config).unwrap().parameters(), "{name}");
                 assert_eq!(unflatten(&slots, &row), tensors, "{name}");

@@ -4,9 +4,9 @@ use burn::module::Module;
 use itergnn_cuda::{CudaError, Gpu, LargeGraph, Mode, Network, Predictor as CardAnswers, Question, Tuning};
 use itergnn_graph::Graph;
 use itergnn_nn::controllers::{Mode as RunMode, RunOptions};
-use itergnn_nn::{GnnModel, GraphModelConfig, named_tensors};
+use itergnn_nn::{GnnModel, GraphModelConfig, ReadoutKind, named_tensors};
 
-use super::network::{flatten, graph_model, network, slots};
+use super::network::{flatten, graph_model, network, single, slots};
 use super::samples::{empty, push, scaled, with_view};
 use crate::TrainError;
 use crate::evaluation::{Predicted, Predictor};
@@ -37,7 +37,7 @@ impl CardPredictor {
         network(&config)?;
         let tensors = named_tensors(&model.valid());
         let slots = slots(&config, &tensors)?;
-        let parameters = flatten(&slots, |name| tensors[name].values.iter().map(|&value| value as f32).collect());
+        let parameters = flatten(&slots, |name| single(&tensors[name].values));
         Ok(Self { gpu: Gpu::open()?, model: config, parameters, architecture: model.config().architecture_line() })
     }
 
@@ -62,22 +62,32 @@ impl CardPredictor {
         let values = (0..graphs.len())
             .map(|graph| card.rows(graph).flat_map(|row| answers.values[row].iter().copied()).collect())
             .collect();
-        Ok(predicted(scaled(values, self.model.unit), answers.iterations, answers.capped))
+        Ok(self.predicted(values, answers.iterations, answers.capped))
     }
 
     /// One graph that the whole card works on.
     fn predict_alone(&self, network: &Network, graph: &Graph, mode: Mode) -> Result<Predicted, TrainError> {
         let graph = with_view(&self.model, graph, &[], &[], |view| LargeGraph::new(&self.gpu, network, view))?;
         let answer = graph.predict(network, &self.parameters, mode)?;
-        Ok(predicted(scaled(vec![answer.values], self.model.unit), vec![answer.iterations], vec![answer.capped]))
+        Ok(self.predicted(vec![answer.values], vec![answer.iterations], vec![answer.capped]))
     }
-}
 
-fn predicted(values: Vec<Vec<f32>>, iterations: Vec<usize>, capped: Vec<bool>) -> Predicted {
-    let overflow =
-        |(values, &steps): (&Vec<f32>, &usize)| values.iter().any(|value| !value.is_finite()).then_some(steps);
-    let overflows = values.iter().zip(&iterations).map(overflow).collect();
-    Predicted { values, iterations, capped, overflows }
+    fn predicted(&self, values: Vec<Vec<f32>>, iterations: Vec<usize>, capped: Vec<bool>) -> Predicted {
+        let mut values = scaled(values, self.model.unit);
+        if self.model.readout == ReadoutKind::HeadTail {
+            // The card predicts for every node; the model is asked about the first and the last.
+            let width = self.model.output_width / 2;
+            for rows in &mut values {
+                let tail = rows[rows.len() - width..].to_vec();
+                rows.truncate(width);
+                rows.extend(tail);
+            }
+        }
+        let overflow =
+            |(values, &steps): (&Vec<f32>, &usize)| values.iter().any(|value| !value.is_finite()).then_some(steps);
+        let overflows = values.iter().zip(&iterations).map(overflow).collect();
+        Predicted { values, iterations, capped, overflows }
+    }
 }
 
 impl Predictor for CardPredictor {
