@@ -4,6 +4,8 @@
     cargo build --release --bin itergnn
     python benches/pyg/compare.py --itergnn target/release/itergnn --out benches/pyg/results.md
 
+With `--device cuda` both sides run on the first NVIDIA card, ours with one model and with sixteen side by side.
+
 Both sides take the same 32 graphs, hidden width 64, 30 iterations, forward, backward and Adam. The two sides take turns and each reports its least
 time, so that a busy moment does not count for either. PyTorch runs with flushed denormals and in up to four spellings (see models.py); its best one counts.
 """
@@ -66,6 +68,8 @@ def spellings(model):
 
 def step_time(model, data, repetitions):
     *inputs, targets = data
+    on_card = targets.is_cuda
+    model = model.to(targets.device)
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3, eps=1e-5, fused=True)
     best = float("inf")
     for repetition in range(repetitions + 2):
@@ -74,6 +78,8 @@ def step_time(model, data, repetitions):
         loss = torch.nn.functional.mse_loss(model(*inputs), targets)
         loss.backward()
         optimiser.step()
+        if on_card:
+            torch.cuda.synchronize()
         if repetition >= 2:
             best = min(best, time.perf_counter() - started)
     return 1e3 * best
@@ -92,15 +98,17 @@ def theirs(case, data, repetitions, compiled):
     return rows
 
 
-def ours(itergnn, repetitions):
-    command = [itergnn, "bench", "--json", "--repetitions", str(repetitions)]
+def ours(itergnn, repetitions, device):
+    """Milliseconds of a step by name and number of models."""
+    command = [itergnn, "bench", "--json", "--repetitions", str(repetitions), "--device", device]
     results = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["results"]
-    return {row["name"]: row["step_ms"] for row in results if row.get("step_ms") is not None}
+    return {(row["name"], row.get("models", 1)): row["step_ms"] for row in results if row.get("step_ms") is not None}
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--itergnn", required=True, help="the binary, built with --release")
+    arguments.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     arguments.add_argument("--threads", type=int, default=2)
     arguments.add_argument("--repetitions", type=int, default=10)
     arguments.add_argument("--no-compiled", action="store_true", help="skip torch.compile, which takes minutes to warm up")
@@ -110,21 +118,30 @@ def main():
     torch.set_num_threads(arguments.threads)
     torch.set_flush_denormal(True)
     torch.manual_seed(0)
+    on_card = arguments.device == "cuda"
     data = {generator: batch(arguments.itergnn, generator) for generator in ("lobster", "er")}
-    before = ours(arguments.itergnn, arguments.repetitions)
-    lines = ["| training step, 32 graphs of size [4, 34), 30 iterations | PyTorch + PyG, best (spelling) | stock | itergnn | ratio |", "|---|---|---|---|---|"]
+    data = {name: tuple(value.to(arguments.device) if torch.is_tensor(value) else value for value in values) for name, values in data.items()}
+    before = ours(arguments.itergnn, arguments.repetitions, arguments.device)
+    more = " itergnn, 16 models | ratio per model |" if on_card else ""
+    lines = [f"| training step, 32 graphs of size [4, 34), 30 iterations | PyTorch + PyG, best (spelling) | stock | itergnn | ratio |{more}",
+             "|---|---|---|---|---|" + ("---|---|" if on_card else "")]
     measured = {}
     for name, generator, case in CASES:
         if arguments.only and arguments.only not in name:
             continue
         measured[name] = theirs(case, data[generator], arguments.repetitions, not arguments.no_compiled)
         print(name, measured[name], flush=True)
-    after = ours(arguments.itergnn, arguments.repetitions)
+    after = ours(arguments.itergnn, arguments.repetitions, arguments.device)
     for name, rows in measured.items():
         spelling, best = min(((k, v) for k, v in rows.items() if v is not None), key=lambda row: row[1])
-        own = min(before[name], after[name])
-        lines.append(f"| {name} | {best:.1f} ms ({spelling}) | {rows['stock']:.1f} ms | {own:.2f} ms | {best / own:.1f} |")
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
+        own = min(before[name, 1], after[name, 1])
+        line = f"| {name} | {best:.1f} ms ({spelling}) | {rows['stock']:.1f} ms | {own:.2f} ms | {best / own:.1f} |"
+        if on_card:
+            many = min(before[name, 16], after[name, 16])
+            line += f" {many:.2f} ms | {16 * best / many:.0f} |"
+        lines.append(line)
+    where = torch.cuda.get_device_name() if on_card else None
+    cpu = where or next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
     nodes, edges = data["lobster"][0].size(0), data["lobster"][1].size(0)
     nodes_er, edges_er = data["er"][0].size(0), data["er"][1].size(0)
     heading = (f"{date.today()}, {cpu}, {arguments.threads} threads, PyTorch {torch.__version__}, PyG {torch_geometric.__version__}; "

@@ -1,6 +1,6 @@
 //! The steps of CI.
 
-use std::{process::Command, time::Instant};
+use std::{path::Path, process::Command, time::Instant};
 
 use anyhow::{Context, Result, ensure};
 
@@ -23,7 +23,25 @@ pub(crate) fn lint() -> Result<()> {
 
 /// Unit tests, laws, golden values, command-line tests and documentation examples, all in the dev profile, so that nothing is built twice.
 pub(crate) fn test() -> Result<()> {
-    cargo(&["test", "--workspace", "--locked"], &[])
+    let libraries = cuda_compiler();
+    let environment = libraries.as_deref().map(|path| ("LD_LIBRARY_PATH", path));
+    cargo(&["test", "--workspace", "--locked"], environment.as_slice())
+}
+
+/// Where the CUDA compiler of a Python package was put, so that a test can compile the kernels without a card; `None` where there is no such package.
+fn cuda_compiler() -> Option<String> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/nvrtc");
+    let library = format!("{folder}/nvidia/cu13/lib");
+    if !Path::new(&library).is_dir() {
+        let install = ["-m", "pip", "install", "--quiet", "--no-deps", "--retries", "0", "--timeout", "10"];
+        let status =
+            Command::new("python3").args(install).args(["--target", folder, "nvidia-cuda-nvrtc==13.0.88"]).status();
+        if !status.is_ok_and(|status| status.success()) || !Path::new(&library).is_dir() {
+            say("    the CUDA kernels are not compiled: python3 with pip and PyPI are needed for that");
+            return None;
+        }
+    }
+    Some(std::env::var("LD_LIBRARY_PATH").map_or(library.clone(), |path| format!("{path}:{library}")))
 }
 
 /// Runs cargo from the workspace root and fails with it.

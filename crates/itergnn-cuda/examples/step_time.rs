@@ -1,6 +1,6 @@
 //! Times whole training steps: 32 graphs of sizes [4, 34), 30 iterations of which none stops early, hidden width 64.
 //!
-//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile]`
+//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile] [part of a name]`; a 0 leaves the choice to the plan. Then one large graph.
 
 use std::time::Instant;
 
@@ -163,7 +163,7 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
     let gpu = Gpu::open()?;
     println!("{}, {} multiprocessors", gpu.name(), gpu.multiprocessors());
     let iterative = ControllerConfig::iter_decay().with_iter(|iter| iter.epsilon = 0.0);
-    large(&gpu)?;
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|text| text.parse::<usize>().is_err()).collect();
     for (what, kind, aggregation, controller) in [
         ("path-sim max", LayerKind::PathSim, Aggregation::Max, iterative),
         ("path-sim max, stack", LayerKind::PathSim, Aggregation::Max, ControllerConfig::stack(30)),
@@ -180,6 +180,9 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
             head: perceptron(vec![64, 1], false),
         };
         for (name, draw) in [("lobster", lobster as fn(&mut Numbers) -> _), ("er", er), ("knn", knn)] {
+            if wanted.iter().any(|part| !format!("{what} {name}").contains(part)) {
+                continue;
+            }
             for models in [1, 16] {
                 let mut draws = Numbers(77);
                 let recipe = Recipe {
@@ -212,6 +215,9 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
                 println!("{what} {name} {models} models: {time:.3} ms per step ({}); {last:?}", ensemble.layout());
             }
         }
+    }
+    if wanted.is_empty() {
+        large(&gpu)?;
     }
     Ok(())
 }

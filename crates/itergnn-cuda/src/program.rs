@@ -78,9 +78,7 @@ pub(crate) struct LargeProgram {
 impl LargeProgram {
     /// Loads the kernels for a network.
     pub(crate) fn load(gpu: &Gpu, network: &Network) -> Result<Self, CudaError> {
-        let mut settings = network.settings();
-        settings.extend([("THREADS", 256), ("GRAPHS", 1), ("WIDE_WINNERS", 0), ("LARGE", 1), ("TRAIN", 0)]);
-        let module = module(gpu, &LARGE_PARTS.concat(), &settings)?;
+        let module = module(gpu, &LARGE_PARTS.concat(), &large_settings(network))?;
         let block = network.block();
         let pad = |width: usize| width.next_multiple_of(4);
         let (hidden, message) = (pad(block.hidden_width()), pad(block.message_width()));
@@ -117,6 +115,13 @@ impl LargeProgram {
             edge_bytes,
         })
     }
+}
+
+/// What distinguishes the kernels for large graphs of a network from those of others.
+fn large_settings(network: &Network) -> Vec<(&'static str, usize)> {
+    let mut settings = network.settings();
+    settings.extend([("THREADS", 256), ("GRAPHS", 1), ("WIDE_WINNERS", 0), ("LARGE", 1), ("TRAIN", 0)]);
+    settings
 }
 
 /// Lets a kernel have that much dynamic shared memory, and all of the carve-out: what it reads of global memory it reads once.
@@ -185,7 +190,11 @@ fn text(log: &[c_char]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use itergnn_kernels::block::BlockConfig;
+    use itergnn_kernels::settings::{Aggregation, ControllerConfig, LayerConfig, LayerKind, Scope};
+
     use super::*;
+    use crate::{Perceptron, Readout};
 
     #[test]
     fn parts_define_every_kernel_once() {
@@ -197,5 +206,46 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    fn network(kind: LayerKind, aggregation: Aggregation, controller: ControllerConfig) -> Network {
+        let layer = LayerConfig::new(kind, 3, 8, 1).with_aggregation(aggregation);
+        let perceptron = |widths: Vec<usize>| Perceptron { widths, biased: true, final_activation: false };
+        Network {
+            embedding: perceptron(vec![3, 8]),
+            blocks: vec![BlockConfig { layer: LayerConfig { use_edge_attributes: true, ..layer }, controller }],
+            readout: Readout::Max,
+            head: perceptron(vec![8, 1]),
+        }
+    }
+
+    /// The compiler needs no card. It comes with CUDA, or as the Python package nvidia-cuda-nvrtc whose folder `lib` is put into LD_LIBRARY_PATH.
+    #[test]
+    fn kernels_compile_where_there_is_a_compiler() {
+        // SAFETY: as in `Gpu::open`.
+        if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
+            #[expect(clippy::print_stdout, reason = "a test that did not run must say so")]
+            {
+                println!("skipped: {}", CudaError::NoCompiler);
+            }
+            return;
+        }
+        let nodes = ControllerConfig::iter().with_iter(|options| options.scope = Scope::Node);
+        let cases = [
+            network(LayerKind::PathSim, Aggregation::Max, nodes),
+            network(LayerKind::Path, Aggregation::Attention, ControllerConfig::iter_decay()),
+            network(LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(2)),
+            network(LayerKind::Gat, Aggregation::Max, ControllerConfig::shared(2)),
+        ];
+        for (index, network) in cases.iter().enumerate() {
+            let mut settings = network.settings();
+            settings.extend([("THREADS", 64), ("GRAPHS", 2), ("BLOCKS_PER_SM", 1), ("WIDE_WINNERS", 0)]);
+            settings.extend([("LARGE", index % 2), ("TRAIN", 1)]);
+            let architecture = if index == 0 { "sm_80" } else { "sm_90" };
+            let binary = compile(&PARTS.concat(), &options(architecture, &settings)).unwrap();
+            assert!(binary.starts_with(b"\x7fELF"), "{} for {architecture}", network.block().layer.kind);
+        }
+        let settings = large_settings(&network(LayerKind::Path, Aggregation::Max, ControllerConfig::iter()));
+        compile(&LARGE_PARTS.concat(), &options("sm_90", &settings)).unwrap();
     }
 }

@@ -50,15 +50,21 @@ __device__ __forceinline__ int vector_place(int k) {
     return k >= XP && k - XP < H ? INPUT + k - XP : -1;
 }
 
+// Puts entry i of the padded first weight into shared memory. Transposed rows lie KV apart, which spreads them over the banks.
+__device__ __forceinline__ void place_first(const Space& s, int i, float value, bool transposed) {
+    const int row = i / PW, column = i % PW;
+    if (!transposed) s.w1[i] = value;
+    else if (row >= XP) s.w1[column * KV + row - XP] = value;
+}
+
 __device__ void load_score(const Space& s, const float* parameters);
 __device__ void write_score(const Space& s, float* target);
 
 __device__ void load_layer(const Space& s, const float* parameters, bool transposed) {
     for (int i = threadIdx.x; i < KV * PW; i += T) {
-        const int row = i / PW, column = i % PW, place = first_place(row, column);
+        const int place = first_place(i / PW, i % PW);
         const float value = place < 0 ? 0.f : parameters[place];
-        if (!transposed) s.w1[i] = value;
-        else if (row >= XP) s.w1[column * HP + row - XP] = value;
+        place_first(s, i, value, transposed);
     }
     for (int i = threadIdx.x; i < HP; i += T) s.b2[i] = BIASED && i < H ? parameters[AT_BIAS_2 + i] : 0.f;
     if (!CONVOLUTION) {
@@ -71,6 +77,29 @@ __device__ void load_layer(const Space& s, const float* parameters, bool transpo
         for (int i = threadIdx.x; i < DE * JP; i += T) s.we[i] = i % JP < J ? parameters[AT_EDGE + i / JP * J + i % JP] : 0.f;
     }
     load_score(s, parameters);
+}
+
+// The weights of the next layer of a stack on their way into registers while a step runs; only a GCN has so few that they fit.
+constexpr bool FETCHES_AHEAD = STACK && LAYER == GCN;
+constexpr int AHEAD = FETCHES_AHEAD ? (KV * PW + T - 1) / T : 1;
+struct NextLayer {
+    float weight[AHEAD], bias;
+};
+
+__device__ __forceinline__ void fetch_layer(NextLayer& next, const float* parameters) {
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++) {
+        const int i = threadIdx.x + n * T, place = i < KV * PW ? first_place(i / PW, i % PW) : -1;
+        next.weight[n] = place < 0 ? 0.f : parameters[place];
+    }
+    next.bias = BIASED && threadIdx.x < H ? parameters[AT_BIAS_2 + threadIdx.x] : 0.f;
+}
+
+__device__ __forceinline__ void place_layer(const Space& s, const NextLayer& next, bool transposed) {
+#pragma unroll
+    for (int n = 0; n < AHEAD; n++)
+        if (threadIdx.x + n * T < KV * PW) place_first(s, threadIdx.x + n * T, next.weight[n], transposed);
+    if (threadIdx.x < HP) s.b2[threadIdx.x] = next.bias;
 }
 
 // The products of the node vectors with the first map; `keep` is where they are kept, if anywhere.
@@ -156,7 +185,7 @@ __device__ void node_products_backward(const Space& s, LayerGradient& gradient, 
         float4 sum[4];
 #pragma unroll
         for (int i = 0; i < 4; i++) sum[i] = own(rows[i], column);
-        multiply<PW>(sum, products, RS, rows, s.w1 + column, HP);
+        multiply<PW>(sum, products, RS, rows, s.w1 + column, KV);
 #pragma unroll
         for (int i = 0; i < 4; i++) at4(s.states + rows[i] * HP + column) = sum[i];
     }

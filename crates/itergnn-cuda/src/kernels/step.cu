@@ -89,10 +89,17 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
         at4(s.states + row * HP + column) = zero4();
         if (TRAIN) at4(history + row * HP + column) = at4(s.vectors + row * RS + XP + column);
     }
+    NextLayer next;
+    if (FETCHES_AHEAD) fetch_layer(next, parameters);
     activate(s, (1u << pack.graphs) - 1);
     for (int step = 0; step < recipe.cap; step++) {
         if (STACK) {
-            load_layer(s, parameters + step * LAYER_PARAMETERS, false);
+            if (FETCHES_AHEAD) {
+                place_layer(s, next, false);
+                if (step + 1 < recipe.cap) fetch_layer(next, parameters + (step + 1) * LAYER_PARAMETERS);
+            } else {
+                load_layer(s, parameters + step * LAYER_PARAMETERS, false);
+            }
             __syncthreads();
         }
         layer_forward(s, launch, recipe, TRAIN ? first + (long long)step * launch.row_cap * PW : nullptr, TRAIN ? shares_of(s, launch, block, step) : nullptr);
@@ -230,13 +237,20 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
     int last = 0;
     for (int g = 0; g < pack.graphs; g++) last = max(last, steps[g]);
     unsigned known = 0;
+    NextLayer next;
+    if (FETCHES_AHEAD && last > 0) fetch_layer(next, parameters + (last - 1) * LAYER_PARAMETERS);
     for (int step = last - 1; step >= 0; step--) {
         unsigned active = 0;
         for (int g = 0; g < pack.graphs; g++) active |= unsigned(steps[g] > step) << g;
         if (active != known) activate(s, active);
         known = active;
         if (STACK) {
-            load_layer(s, parameters + step * LAYER_PARAMETERS, true);
+            if (FETCHES_AHEAD) {
+                place_layer(s, next, true);
+                if (step > 0) fetch_layer(next, parameters + (step - 1) * LAYER_PARAMETERS);
+            } else {
+                load_layer(s, parameters + step * LAYER_PARAMETERS, true);
+            }
             clear_gradient(s, gradient);
         }
         const float* products = first + (long long)step * launch.row_cap * PW;
