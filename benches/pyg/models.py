@@ -103,7 +103,7 @@ class IterHomoPath(nn.Module):
     def forward(self, x, senders, receivers, edges, graph, graphs):
         h = self.embedding(x)
         constant = self.step.constant(x, senders, receivers, edges)
-        left = torch.ones(graphs, 1)
+        left = torch.ones(graphs, 1, device=h.device)
         output = torch.zeros_like(h)
         for _ in range(ITERATIONS):
             h = self.step(x, h, senders, receivers, edges, constant)

@@ -94,10 +94,11 @@ impl Plan {
     ) -> Result<Self, CudaError> {
         let widths = Widths::of(network);
         let tiles = (widths.vector / 4 * (widths.product / 4)).max(widths.message / 4 * (widths.hidden / 4));
-        // One tile of each weight's gradient for a thread, or two where there are many; more threads than tiles where the rest of the work can use them.
+        // One tile of each weight's gradient for a thread, or two where there are many; more threads than tiles where the rest of the work can use them. Beyond 512 a thread has
+        // fewer registers than the tiles need.
         let threads = match tiles {
-            0..=288 => (2 * tiles).clamp(128, 576),
-            289..=512 => 576,
+            0..=288 => (2 * tiles).clamp(128, 512),
+            289..=512 => 512,
             _ => tiles.div_ceil(2).min(512),
         };
         let threads = threads.next_multiple_of(32);
