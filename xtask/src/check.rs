@@ -4,14 +4,15 @@ use std::{path::Path, process::Command, time::Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{architecture, say, web};
+use crate::{architecture, python, say, web};
 
 /// All steps, cheapest first.
 pub(crate) fn everything() -> Result<()> {
     architecture::check()?;
     lint()?;
     test()?;
-    web::everything()
+    web::everything()?;
+    python::test_where_possible()
 }
 
 /// Formatting, clippy and documentation; a warning fails.

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo xtask <task>
 
-  check          everything CI runs: architecture, formatting, lints, documentation, tests, the page
+  check          everything CI runs: architecture, formatting, lints, documentation, tests, the page, the Python package
   architecture   which crate may depend on which (see docs/architecture.md)
   lint           formatting, clippy and documentation, warnings denied
   test           all tests

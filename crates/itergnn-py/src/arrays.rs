@@ -5,7 +5,7 @@ use numpy::{
     Element, IntoPyArray, PyArray2, PyReadonlyArray1, PyReadonlyArray2,
     ndarray::{Array2, ArrayView1},
 };
-use pyo3::prelude::*;
+use pyo3::{Borrowed, prelude::*};
 
 use crate::errors::Fault;
 
@@ -45,13 +45,29 @@ where
     array.iter().enumerate().map(number).collect()
 }
 
-/// Attributes, one row each; read where they are.
-#[derive(FromPyObject)]
+/// Attributes, one row each; read where they are, unless they are numbers of another kind.
 pub(crate) enum Rows<'py> {
     /// The library's own type.
     Float32(PyReadonlyArray2<'py, f32>),
     /// NumPy's default; rounded.
     Float64(PyReadonlyArray2<'py, f64>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Rows<'py> {
+    type Error = PyErr;
+
+    fn extract(value: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(array) = value.extract() {
+            return Ok(Self::Float32(array));
+        }
+        if let Ok(array) = value.extract() {
+            return Ok(Self::Float64(array));
+        }
+        let other = value.py().import("numpy")?.call_method1("asarray", (value, "float32"))?;
+        let shape = other.getattr("shape")?;
+        let refused = |_| Fault::input(format!("attributes: expected the shape (rows, width), found {shape}"));
+        Ok(Self::Float32(other.extract().map_err(refused)?))
+    }
 }
 
 impl Rows<'_> {

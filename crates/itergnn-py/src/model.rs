@@ -12,7 +12,10 @@ use itergnn::{
         controllers::{NodeWatch, Trace},
         named_tensors,
     },
-    train::evaluation::EvalOptions,
+    train::{
+        CardPredictor,
+        evaluation::{EvalOptions, evaluate},
+    },
 };
 use numpy::PyArray2;
 use pyo3::{prelude::*, types::PyDict};
@@ -24,6 +27,7 @@ use crate::{
     errors::Fault,
     graph::Graph,
     samples::{from_json, task_spec},
+    training::is_card,
     work::work,
 };
 
@@ -141,7 +145,7 @@ impl Model {
     }
 
     /// The report of `itergnn eval`, as a dictionary.
-    #[pyo3(signature = (settings, count, seed, success, max_iterations=None))]
+    #[pyo3(signature = (settings, count, seed, success, max_iterations=None, device="cpu"))]
     fn evaluate<'py>(
         &self,
         settings: &Bound<'py, PyDict>,
@@ -149,12 +153,18 @@ impl Model {
         seed: u64,
         success: bool,
         max_iterations: Option<usize>,
+        device: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = settings.py();
-        let (model, spec) = (Arc::clone(&self.inner), task_spec(settings)?);
+        let (model, spec, on_card) = (Arc::clone(&self.inner), task_spec(settings)?, is_card(device)?);
         let text = work(py, move |_| {
             let options = EvalOptions { success, cap: max_iterations, ..EvalOptions::default() };
-            let report = model.evaluate(&spec, count, seed, &options).map_err(fault)?;
+            let report = if on_card {
+                let card = CardPredictor::new(model.network()).map_err(crate::training::fault)?;
+                evaluate(&card, &spec, count, seed, &options, &mut |_| {}).map_err(crate::training::fault)?
+            } else {
+                model.evaluate(&spec, count, seed, &options).map_err(fault)?
+            };
             serde_json::to_string(&report).map_err(Fault::failed)
         })?;
         from_json(py, &text)

@@ -5,13 +5,19 @@ use std::path::PathBuf;
 use itergnn::train::{
     TrainOptions,
     reproduction::{
-        Budget, ExperimentResult, Job, QueueObserver, ResultStore, Spread, TrainingPlace, catalogue, run_queue, section_names,
+        Budget, ExperimentResult, Job, QueueObserver, ResultStore, Spread, TrainingPlace, catalogue, run_queue,
+        section_names,
     },
 };
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::{errors::Fault, samples::from_json, training::fault, work::work};
+use crate::{
+    errors::Fault,
+    samples::from_json,
+    training::{fault, is_card},
+    work::work,
+};
 
 fn budget(quick: bool, samples: Option<u64>, epochs: Option<u64>) -> Budget {
     if quick { Budget::quick() } else { Budget::full() }.with_training(samples, epochs)
@@ -68,7 +74,7 @@ impl QueueObserver for Kept {
 
 /// Carries out one job of a table; a result in `folder` is not made again, a training that was interrupted goes on. Returns the result.
 #[pyfunction]
-#[pyo3(signature = (table, experiment, seed, folder, quick=false, samples=None, epochs=None))]
+#[pyo3(signature = (table, experiment, seed, folder, quick=false, samples=None, epochs=None, device="cpu"))]
 #[allow(clippy::too_many_arguments)] // they are the arguments of a Python function with names
 pub(crate) fn run_job<'py>(
     py: Python<'py>,
@@ -79,7 +85,9 @@ pub(crate) fn run_job<'py>(
     quick: bool,
     samples: Option<u64>,
     epochs: Option<u64>,
+    device: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let place = if is_card(device)? { TrainingPlace::Card } else { TrainingPlace::Cpu };
     let jobs = jobs(table, &[seed], &budget(quick, samples, epochs))?;
     let Some(job) = jobs.into_iter().find(|job| job.experiment.id == experiment) else {
         return Err(Fault::input(format!("table '{table}' has no experiment '{experiment}'")).into());
@@ -89,7 +97,7 @@ pub(crate) fn run_job<'py>(
         let store = ResultStore::open(&folder.join("results")).map_err(fault)?;
         let runs = folder.join("runs");
         let mut kept = Kept::default();
-        run_queue(&[job], &store, &runs, &options, 1, TrainingPlace::Cpu, &mut kept).map_err(fault)?;
+        run_queue(&[job], &store, &runs, &options, 1, place, &mut kept).map_err(fault)?;
         serde_json::to_string(&kept.0).map_err(Fault::failed)
     })?;
     from_json(py, &text)

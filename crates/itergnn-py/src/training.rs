@@ -6,10 +6,11 @@ use std::{
 };
 
 use itergnn::train::{
-    EpochRecord, Observer, Outcome, RunConfig, RunTask, Start, Status, StepRecord, TrainError, TrainOptions,
+    CardRun, CudaError, EpochRecord, Observer, Outcome, RunConfig, RunTask, Start, Status, StepRecord, TrainError,
+    TrainOptions,
     data::{Example, OwnData},
     rl::PlayRecord,
-    seed_directory, train, train_on, train_seeds,
+    seed_directory, train, train_on, train_on_card, train_seeds,
 };
 use pyo3::prelude::*;
 use serde::Serialize;
@@ -20,7 +21,11 @@ use crate::{errors::Fault, graph::Graph, samples::from_json, work::work};
 pub(crate) fn fault(error: TrainError) -> Fault {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match &error {
-        TrainError::NotFinite { .. } | TrainError::Worker(_) => Fault::failed(error),
+        TrainError::Cuda(CudaError::Unsupported(_)) => Fault::input(error),
+        TrainError::NotFinite { .. }
+        | TrainError::PathNotFinite { .. }
+        | TrainError::Worker(_)
+        | TrainError::Cuda(_) => Fault::failed(error),
         TrainError::Io { source, .. } if matches!(source.kind(), FileTooLarge | QuotaExceeded | StorageFull) => {
             Fault::failed(format!("{error}; the last good checkpoint is kept, make room and go on with resume=True"))
         }
@@ -158,10 +163,39 @@ fn one_by_one(
     Ok(seeds.iter().map(run).collect())
 }
 
+/// All seeds side by side on the card.
+fn side_by_side(
+    config: &RunConfig,
+    seeds: Option<&[u64]>,
+    directory: &Path,
+    options: &TrainOptions,
+    told: impl Fn(u64) -> Told + Sync,
+) -> Result<Vec<Ended>, Fault> {
+    let folder = |seed| seeds.map_or_else(|| directory.to_owned(), |_| seed_directory(directory, seed));
+    let run = |&seed: &u64| CardRun { config: RunConfig { seed, ..config.clone() }, directory: Some(folder(seed)) };
+    let runs: Vec<CardRun> = seeds.unwrap_or(&[config.seed]).iter().map(run).collect();
+    let mut outcomes = train_on_card(&runs, options, |index| told(runs[index].config.seed)).map_err(fault)?;
+    if seeds.is_none()
+        && let Some(error) = outcomes.pop_if(|outcome| outcome.result.is_err()).and_then(|failed| failed.result.err())
+    {
+        return Err(fault(error));
+    }
+    Ok(outcomes.into_iter().map(|one| Ended::of(one.seed, folder(one.seed), one.result)).collect())
+}
+
+/// Whether a device is the card.
+pub(crate) fn is_card(device: &str) -> Result<bool, Fault> {
+    match device {
+        "cpu" => Ok(false),
+        "cuda" => Ok(true),
+        _ => Err(Fault::input(format!("device '{device}': expected cpu or cuda"))),
+    }
+}
+
 /// Trains as configured (JSON, as in a configuration file) in a directory, with one seed in it or with several in folders below; `callback` is called with every record.
 /// Returns how each seed's run ended.
 #[pyfunction]
-#[pyo3(signature = (config, directory, seeds=None, resume=false, workers=1, callback=None, data=None, validation_data=None))]
+#[pyo3(signature = (config, directory, seeds=None, resume=false, workers=1, callback=None, data=None, validation_data=None, device="cpu"))]
 #[allow(clippy::too_many_arguments)] // they are the arguments of a Python function with names
 pub(crate) fn train_run<'py>(
     py: Python<'py>,
@@ -173,7 +207,12 @@ pub(crate) fn train_run<'py>(
     callback: Option<Py<PyAny>>,
     data: Option<Vec<Labelled<'py>>>,
     validation_data: Option<Vec<Labelled<'py>>>,
+    device: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
+    let on_card = is_card(device)?;
+    if on_card && data.is_some() {
+        return Err(Fault::input("device 'cuda': own graphs are trained on the CPU").into());
+    }
     let config: RunConfig = serde_json::from_str(config).map_err(|error| Fault::input(format!("config: {error}")))?;
     let own = data.map(|data| own_data(&config, data, validation_data)).transpose()?;
     let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
@@ -183,6 +222,7 @@ pub(crate) fn train_run<'py>(
         let options = TrainOptions { start, stop: Arc::clone(stop), ..TrainOptions::default() };
         let told = |seed| Told { seed, callback: callback.clone(), stop: Arc::clone(stop), raised: Arc::clone(&kept) };
         let ended: Vec<Ended> = match seeds {
+            seeds if on_card => side_by_side(&config, seeds.as_deref(), &directory, &options, told)?,
             None => {
                 let mut told = told(config.seed);
                 let outcome = match &own {

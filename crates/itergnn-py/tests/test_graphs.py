@@ -1,6 +1,7 @@
 """Graphs of other libraries, in and out."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -100,14 +101,55 @@ def test_data_objects_are_read_by_their_fields():
     assert itergnn.graph(weighted).edge_attr.tolist() == [[3.0]]
 
 
+class Foreign:
+    """Memory of another library, which only DLPack opens: what a CPU tensor is to NumPy."""
+
+    def __init__(self, memory: np.ndarray) -> None:
+        self._memory = memory
+
+    def __dlpack__(self, **options):
+        return self._memory.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self._memory.__dlpack_device__()
+
+
+class Interface:
+    """Memory that only NumPy's own interface opens."""
+
+    def __init__(self, memory: np.ndarray) -> None:
+        self.memory, self.__array_interface__ = memory, memory.__array_interface__
+
+
+@pytest.mark.parametrize("library", [Foreign, Interface, lambda memory: memory], ids=["dlpack", "interface", "numpy"])
+def test_memory_of_others_is_read_where_it_is(library):
+    nodes, edges = 200_000, 1_000_000
+    index = np.random.default_rng(0).integers(0, nodes, (2, edges))
+    lengths, x = np.ones((edges, 2), dtype=np.float32), np.ones((nodes, 3), dtype=np.float32)
+    for memory in (index, lengths, x):
+        assert np.shares_memory(array(library(memory)), memory)
+    parts = tuple(library(memory) for memory in (index, lengths, x))
+    tracemalloc.start()
+    graph = itergnn.graph(parts)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # NumPy reports what it allocates: a copy of the smallest of the three would be 2.4 MB.
+    assert peak < 100_000
+    np.testing.assert_array_equal(graph.edge_index, index)
+
+
 def test_torch_tensors_and_geometric_data_are_not_copied():
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     tensor = torch.arange(6).reshape(2, 3)
     assert array(tensor).__array_interface__["data"][0] == tensor.data_ptr()
     graph = itergnn.graph((torch.tensor([[0, 1], [1, 2]]), torch.ones(2), torch.zeros(3, 2, requires_grad=True)))
     assert (graph.num_nodes, graph.x.shape) == (3, (3, 2))
+
+
+def test_geometric_data_of_one_type_and_datasets():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     geometric = pytest.importorskip("torch_geometric.data", reason="PyTorch Geometric is not installed")
-    data = geometric.Data(edge_index=torch.tensor([[0], [1]]), x=torch.ones(3, 2))
+    data = geometric.Data(edge_index=torch.tensor([[0], [1]]), x=torch.ones(3, 2), y=torch.tensor([1.0]))
     assert itergnn.graph(data).num_nodes == 3
     hetero = geometric.HeteroData()
     hetero["atom"].x = torch.ones(2, 1)
@@ -116,6 +158,35 @@ def test_torch_tensors_and_geometric_data_are_not_copied():
     hetero["site"].x = torch.ones(1, 1)
     with pytest.raises(InputError, match="one type"):
         itergnn.graph(hetero)
+    data.edge_attr = torch.ones(1, 1)
+    batches = geometric.Batch.from_data_list([data] * 8)
+    run = itergnn.train(batches.to_data_list(), model={"name": "iter-path", "hidden_width": 4}, epochs=1, progress=False)
+    assert run.model.predict(data, max_iterations=9).values.shape == (1, 1)
+
+
+class Store(dict):
+    """What PyTorch Geometric keeps of a type, without PyTorch."""
+
+    __getattr__ = dict.get
+
+
+class Hetero(Store):
+    """What PyTorch Geometric's `HeteroData` looks like, without PyTorch."""
+
+    node_types = property(lambda self: [name for name in self if isinstance(name, str)])
+    edge_types = property(lambda self: [name for name in self if isinstance(name, tuple)])
+
+
+def test_heterogeneous_data_of_one_type_without_pytorch():
+    bond = ("atom", "bond", "atom")
+    data = Hetero({"atom": Store(x=np.ones((3, 2)), num_nodes=3), bond: Store(edge_index=np.array([[0, 1], [1, 2]]))})
+    graph = itergnn.graph(data)
+    assert (graph.num_nodes, graph.num_edges, graph.x.shape) == (3, 2, (3, 2))
+    data[bond]["edge_weight"] = np.array([2.0, 3.0])
+    assert itergnn.graph(data).edge_attr[:, 0].tolist() == [2.0, 3.0]
+    data["site"] = Store(num_nodes=1)
+    with pytest.raises(InputError, match="expected one type of nodes and one of edges, found 2 types of nodes and 1"):
+        itergnn.graph(data)
 
 
 @pytest.mark.parametrize(
@@ -145,5 +216,7 @@ def test_graphs_pickle_compare_and_know_their_nodes():
     assert node_index(graph, "c") == 2
     with pytest.raises(InputError, match="'d' does not exist"):
         node_index(graph, "d")
-    changed = graph.with_attributes(x=np.ones((3, 2)))
+    changed = graph.with_attributes(x=np.ones((3, 2), dtype=int))
     assert changed.x.shape == (3, 2) and changed.names == graph.names and graph.x.shape == (3, 0)
+    with pytest.raises(InputError, match=r"expected the shape \(rows, width\), found \(3,\)"):
+        graph.with_attributes(x=[1, 2, 3])

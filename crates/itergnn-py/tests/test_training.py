@@ -131,6 +131,25 @@ def test_bad_settings_are_value_errors(changes, message):
         small(**changes)
 
 
+def test_a_card_is_used_or_the_librarys_line_says_why_not(tmp_path):
+    try:
+        run = small(device="cuda", seeds=2, out=tmp_path / "run")
+    except itergnn.RunError as error:
+        # No card, or no driver.
+        assert "\n" not in str(error) and "CUDA" in str(error)
+        with pytest.raises(itergnn.RunError, match="CUDA"):
+            itergnn.evaluate(small().model, size=6, count=4, device="cuda", max_iterations=30)
+    else:
+        assert [seed.status for seed in run.seeds] == ["finished"] * 2
+        settings = {"size": 6, "count": 20, "max_iterations": 30}
+        there, here = (itergnn.evaluate(run.model, device=device, **settings)["relative_loss"] for device in ("cuda", "cpu"))
+        assert there == pytest.approx(here, rel=1e-3)
+    with pytest.raises(ValueError, match="own graphs are trained on the CPU"):
+        itergnn.train(labelled_lines(4), device="cuda", progress=False)
+    with pytest.raises(ValueError):
+        small(device="cuda", model="max-plus")
+
+
 def test_a_directory_that_holds_a_run_is_not_overwritten(run):
     with pytest.raises(ValueError, match="small"):
         small(out=run.directory)

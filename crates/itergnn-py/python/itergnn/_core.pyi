@@ -65,7 +65,13 @@ class Model:
         self, graph: Graph, source: int, target: int
     ) -> tuple[tuple[list[int], float] | None, float, int, int]: ...
     def evaluate(
-        self, settings: dict[str, Any], count: int, seed: int, success: bool, max_iterations: int | None = None
+        self,
+        settings: dict[str, Any],
+        count: int,
+        seed: int,
+        success: bool,
+        max_iterations: int | None = None,
+        device: str = "cpu",
     ) -> dict[str, Any]: ...
     def parameters(self) -> dict[str, NDArray[np.float64]]: ...
     @property
@@ -119,6 +125,7 @@ def train_run(
     callback: Callable[[dict[str, Any]], None] | None = None,
     data: list[tuple[Graph, list[float]]] | None = None,
     validation_data: list[tuple[Graph, list[float]]] | None = None,
+    device: str = "cpu",
 ) -> list[dict[str, Any]]: ...
 def table_jobs(
     table: str, seeds: list[int], quick: bool = False, samples: int | None = None, epochs: int | None = None
@@ -131,6 +138,7 @@ def run_job(
     quick: bool = False,
     samples: int | None = None,
     epochs: int | None = None,
+    device: str = "cpu",
 ) -> dict[str, Any] | None: ...
 def table_cells(
     table: str, results: str, quick: bool = False, samples: int | None = None, epochs: int | None = None

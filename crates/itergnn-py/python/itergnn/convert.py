@@ -180,10 +180,13 @@ def _from_arrays(
 
 
 def _from_data(data: Any, nodes: int | None) -> tuple[Graph, np.ndarray | None]:
-    attributes = getattr(data, "edge_attr", None)
-    if attributes is None:
-        attributes = getattr(data, "edge_weight", None)
-    return _from_arrays(data.edge_index, attributes, getattr(data, "x", None), nodes)
+    return _from_arrays(data.edge_index, _lengths(data), getattr(data, "x", None), nodes)
+
+
+def _lengths(edges: Any) -> Any:
+    """The attributes of edges, under either of PyTorch Geometric's names."""
+    attributes = getattr(edges, "edge_attr", None)
+    return getattr(edges, "edge_weight", None) if attributes is None else attributes
 
 
 def _from_hetero(data: Any) -> tuple[Graph, np.ndarray | None]:
@@ -191,8 +194,7 @@ def _from_hetero(data: Any) -> tuple[Graph, np.ndarray | None]:
         found = f"{len(data.node_types)} types of nodes and {len(data.edge_types)} of edges"
         raise InputError(f"HeteroData: expected one type of nodes and one of edges, found {found}")
     nodes, edges = data[data.node_types[0]], data[data.edge_types[0]]
-    attributes = getattr(edges, "edge_attr", None)
-    return _from_arrays(edges.edge_index, attributes, getattr(nodes, "x", None), nodes.num_nodes)
+    return _from_arrays(edges.edge_index, _lengths(edges), getattr(nodes, "x", None), nodes.num_nodes)
 
 
 def _from_scipy(matrix: Any) -> tuple[Graph, np.ndarray | None]:

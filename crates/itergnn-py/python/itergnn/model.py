@@ -152,10 +152,11 @@ class Model:
 
     def to_torch(self) -> Any:
         """The network as a `torch.nn.Module` in pure PyTorch, with the same weights: `module(x, edge_index, edge_attr)`
-        predicts for one graph, `module(x, edge_index, edge_attr, batch)` for a batch as in PyTorch Geometric."""
-        from .torch import GraphModule
+        predicts for one graph, `module(x, edge_index, edge_attr, batch)` for a batch as in PyTorch Geometric. See
+        `itergnn.torch`."""
+        from .torch import module
 
-        return GraphModule(self.config, self.parameters())
+        return module(self.config, self.parameters())
 
     def __reduce__(self) -> Any:
         with tempfile.TemporaryDirectory() as folder:
@@ -187,15 +188,16 @@ def evaluate(
     seed: int = 0,
     success: bool = False,
     max_iterations: int | None = None,
+    device: str = "cpu",
     **settings: Any,
 ) -> dict[str, Any]:
     """How good a model is on test samples: what `itergnn eval --json` prints, as a dictionary.
 
     `task` is the model's own unless given; `generator`, `size`, `weights` and other settings are those of
-    `itergnn.sample`, on top of what the model was trained on. With `success` paths are walked and counted.
+    `itergnn.sample`, on top of what the model was trained on. With `success` paths are walked and counted. `device` is cpu or cuda.
     """
     found = model if isinstance(model, Model) else load(model)
     trained = found.card.get("training") or {}
     base = dict((trained.get("config") or {}).get("task") or {}) if task in (None, found.task) else {}
     asked = task_settings(task or found.task, **settings)
-    return found._inner.evaluate({**base, **asked}, count, seed, success, max_iterations)
+    return found._inner.evaluate({**base, **asked}, count, seed, success, max_iterations, device)

@@ -43,7 +43,8 @@ def sweep(
 
     A row has `config` (its number), `seed`, `status`, `steps`, `best_epoch`, `best_value`, `directory`, and the numbers
     of `itergnn.evaluate(model, **evaluate)` if asked for. Rows are also given to `on_result` as they come. `storage`
-    must be a folder that every node of the cluster sees; calling again with the same storage goes on.
+    must be a folder that every node of the cluster sees; calling again with the same storage goes on. Every cell takes
+    `cpus` of the cluster; with `gpus`, such as 0.25, that share of a card, on which it is trained.
     """
     import pandas
 
@@ -53,7 +54,9 @@ def sweep(
         for number, config in enumerate(configs)
         for seed in seeds
     ]
-    rows = _run(_train_cell, [(cell, evaluate) for cell in cells], address, cpus, gpus, progress, on_result)
+    device = "cuda" if gpus else "cpu"
+    work = [(cell, evaluate, device) for cell in cells]
+    rows = _run(_train_cell, work, address, cpus, gpus, progress, on_result)
     frame = pandas.DataFrame(rows)
     return frame.sort_values(["config", "seed"], ignore_index=True) if len(frame) else frame
 
@@ -85,7 +88,8 @@ def reproduce(
         if unknown:
             raise InputError(f"table '{table}' has no experiment '{sorted(unknown)[0]}'")
         jobs = [job for job in jobs if job["experiment"] in set(experiments)]
-    work = [(table, job["experiment"], job["seed"], folder, budget) for job in jobs]
+    cell = {**budget, "device": "cuda" if gpus else "cpu"}
+    work = [(table, job["experiment"], job["seed"], folder, cell) for job in jobs]
     results = _run(_table_cell, work, address, cpus, gpus, progress, on_result)
     done = [result for result in results if result is not None]
     cells = pandas.DataFrame(_core.table_cells(table, json.dumps(done), **budget))
@@ -98,12 +102,12 @@ def _cell(folder: pathlib.Path, config: dict[str, Any], seed: int) -> pathlib.Pa
     return folder / hashlib.sha256(text.encode()).hexdigest()[:16] / f"seed-{int(seed)}"
 
 
-def _train_cell(cell: dict[str, Any], evaluate: dict[str, Any] | None) -> dict[str, Any]:
+def _train_cell(cell: dict[str, Any], evaluate: dict[str, Any] | None, device: str) -> dict[str, Any]:
     # Absolute: run as a script this function travels without its package.
     from itergnn.model import evaluate as judge
     from itergnn.training import train
 
-    run = train(config=cell["config"], out=cell["directory"], resume=True, progress=False)
+    run = train(config=cell["config"], out=cell["directory"], resume=True, device=device, progress=False)
     seed = run.seeds[0]
     row = {
         "config": cell["number"],
@@ -120,8 +124,8 @@ def _train_cell(cell: dict[str, Any], evaluate: dict[str, Any] | None) -> dict[s
     return row
 
 
-def _table_cell(table: str, experiment: str, seed: int, folder: str, budget: dict[str, Any]) -> Any:
-    return _core.run_job(table, experiment, seed, folder, **budget)
+def _table_cell(table: str, experiment: str, seed: int, folder: str, settings: dict[str, Any]) -> Any:
+    return _core.run_job(table, experiment, seed, folder, **settings)
 
 
 def _run(
@@ -173,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     table.add_argument("--epochs", type=int, help="epochs")
     table.add_argument("--experiment", action="append", help="only this one; may be given several times")
     table.add_argument("--cpus", type=float, default=1, help="CPUs per cell")
-    table.add_argument("--gpus", type=float, default=0, help="share of a GPU per cell")
+    table.add_argument("--gpus", type=float, default=0, help="share of a GPU per cell, which then is trained there")
     given = parser.parse_args(arguments)
     try:
         cells = reproduce(

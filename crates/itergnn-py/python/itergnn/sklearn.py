@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.multiclass import check_classification_targets
 
 from .convert import graphs
 from .errors import InputError
@@ -52,7 +53,7 @@ class _Estimator(BaseEstimator):
         if not 0 < self.validation_fraction < 1:
             raise InputError(f"validation_fraction {self.validation_fraction}: expected a number between 0 and 1")
         if len(made) < 2:
-            raise InputError(f"{len(made)} graphs: at least two are needed, one of them to validate")
+            raise InputError(f"n_samples={len(made)}: at least two graphs are needed, one of them to validate")
         held_out = min(max(1, round(self.validation_fraction * len(made))), len(made) - 1)
         order = np.random.default_rng(self.random_state).permutation(len(made))
         pairs = [(made[place], targets[place]) for place in order]
@@ -95,6 +96,11 @@ class IterGNNRegressor(RegressorMixin, _Estimator):
         self._fit(X, targets[:, None] if self._flat else targets)
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
     def predict(self, X: Any) -> np.ndarray:
         """The numbers of every graph, shaped like `y`."""
         values = self._values(X)
@@ -106,6 +112,7 @@ class IterGNNClassifier(ClassifierMixin, _Estimator):
 
     def fit(self, X: Any, y: Any) -> IterGNNClassifier:
         """Trains a network on graphs and their labels; some are held out to choose the best epoch."""
+        check_classification_targets(y)
         self.classes_, numbers = np.unique(np.asarray(y), return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("y has one class; at least two are needed")
