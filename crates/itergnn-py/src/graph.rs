@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use itergnn::graph::{EdgeWeights, Graph as Inner};
+use itergnn::graph::{Attributes, EdgeWeights, Graph as Inner};
 use numpy::{PyArray2, PyReadonlyArray1};
 use pyo3::{
     prelude::*,
@@ -12,6 +12,7 @@ use pyo3::{
 use crate::{
     arrays::{Nodes, Rows, table},
     errors::Fault,
+    work::guarded,
 };
 
 /// A directed graph with attributes on nodes and edges, as the library keeps it.
@@ -57,6 +58,17 @@ impl Graph {
     }
 }
 
+/// The graph with these attributes of edges and nodes; what is not given stays.
+fn attributed(mut graph: Inner, edges: Option<Attributes>, nodes: Option<Attributes>) -> Result<Inner, Fault> {
+    if let Some(rows) = edges {
+        graph = graph.with_edge_attributes(rows).map_err(Fault::input)?;
+    }
+    match nodes {
+        Some(rows) => graph.with_node_attributes(rows).map_err(Fault::input),
+        None => Ok(graph),
+    }
+}
+
 #[pymethods]
 impl Graph {
     #[new]
@@ -75,13 +87,8 @@ impl Graph {
             return Err(Fault::input(format!("edge_index: {} senders, {} receivers", senders.len(), receivers.len())));
         }
         let edges: Vec<[u32; 2]> = senders.into_iter().zip(receivers).map(Into::into).collect();
-        let mut inner = Inner::new(nodes, &edges).map_err(Fault::input)?;
-        if let Some(rows) = edge_attr.map(|rows| rows.attributes()).filter(|rows| rows.width() > 0) {
-            inner = inner.with_edge_attributes(rows).map_err(Fault::input)?;
-        }
-        if let Some(rows) = x.map(|rows| rows.attributes()).filter(|rows| rows.width() > 0) {
-            inner = inner.with_node_attributes(rows).map_err(Fault::input)?;
-        }
+        let read = |rows: Option<Rows<'_>>| rows.map(|rows| rows.attributes()).filter(|rows| rows.width() > 0);
+        let inner = guarded(|| attributed(Inner::new(nodes, &edges).map_err(Fault::input)?, read(edge_attr), read(x)))?;
         if let Some(found) = names.as_ref().map(|names| names.len()).filter(|&found| found != nodes) {
             return Err(Fault::input(format!("names: {found} for {nodes} nodes")));
         }
@@ -147,13 +154,8 @@ impl Graph {
     /// The graph with other attributes; what is not given stays.
     #[pyo3(signature = (*, edge_attr=None, x=None))]
     fn with_attributes(&self, py: Python<'_>, edge_attr: Option<Rows<'_>>, x: Option<Rows<'_>>) -> Result<Self, Fault> {
-        let mut inner = Inner::clone(&self.inner);
-        if let Some(rows) = edge_attr {
-            inner = inner.with_edge_attributes(rows.attributes()).map_err(Fault::input)?;
-        }
-        if let Some(rows) = x {
-            inner = inner.with_node_attributes(rows.attributes()).map_err(Fault::input)?;
-        }
+        let read = |rows: Option<Rows<'_>>| rows.map(|rows| rows.attributes());
+        let inner = guarded(|| attributed(Inner::clone(&self.inner), read(edge_attr), read(x)))?;
         Ok(Self { inner: Arc::new(inner), names: self.names.as_ref().map(|names| names.clone_ref(py)) })
     }
 

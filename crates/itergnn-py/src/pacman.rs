@@ -4,7 +4,7 @@ use itergnn::tasks::pacman::{Action, NearestDot, Pacman as Game, PacmanConfig, P
 use numpy::{IntoPyArray, PyArray3, ndarray::Array3};
 use pyo3::prelude::*;
 
-use crate::{errors::Fault, graph::Graph};
+use crate::{errors::Fault, graph::Graph, work::guarded};
 
 /// A game of symbolic Pacman: a maze, dots and an agent. `itergnn.gym` makes a Gymnasium environment of it.
 ///
@@ -25,24 +25,25 @@ impl Pacman {
     #[pyo3(signature = (*, dots=10, walls=8, size=16, wall_length=3, seed=0))]
     fn new(dots: u16, walls: u16, size: u16, wall_length: u16, seed: u64) -> Result<Self, Fault> {
         let config = PacmanConfig { size, walls, wall_length, dots };
-        Ok(Self { game: Game::new(config, seed).map_err(Fault::input)? })
+        guarded(|| Ok(Self { game: Game::new(config, seed).map_err(Fault::input)? }))
     }
 
     /// Starts again with the game of another seed.
     fn reset(&mut self, seed: u64) -> Result<(), Fault> {
-        self.game.reset(seed).map_err(Fault::input)
+        guarded(|| self.game.reset(seed).map_err(Fault::input))
     }
 
     /// Moves left (0), right (1), up (2) or down (3); a move into a wall does nothing. Returns 1.0 if a dot was eaten, else 0.0.
     fn step(&mut self, action: usize) -> Result<f32, Fault> {
         let expected = || Fault::input(format!("action {action}: expected 0 (left), 1 (right), 2 (up) or 3 (down)"));
-        Ok(self.game.step(Action::from_index(action).ok_or_else(expected)?).reward)
+        let action = Action::from_index(action).ok_or_else(expected)?;
+        guarded(|| Ok(self.game.step(action).reward))
     }
 
     /// What the agent sees, as a complete graph of agent, dots and landmarks. `x`: position seen from the agent, then one-hot (agent, dot, landmark); `edge_attr`: the
     /// Manhattan distance.
     fn graph(&self) -> Result<Graph, Fault> {
-        self.game.observation_graph().map(Graph::new).map_err(Fault::failed)
+        guarded(|| self.game.observation_graph().map(Graph::new).map_err(Fault::failed))
     }
 
     /// What the agent sees, as an image `[3, size, size]` of zeros and ones: walls, dots, agent.

@@ -15,7 +15,12 @@ use itergnn::train::{
 use pyo3::prelude::*;
 use serde::Serialize;
 
-use crate::{errors::Fault, graph::Graph, samples::from_json, work::work};
+use crate::{
+    errors::Fault,
+    graph::Graph,
+    samples::from_json,
+    work::{guarded, work},
+};
 
 /// What is wrong with settings, files or data is the caller's to mend; a run that diverges, a dead thread or a full disk is not.
 pub(crate) fn fault(error: TrainError) -> Fault {
@@ -214,7 +219,7 @@ pub(crate) fn train_run<'py>(
         return Err(Fault::input("device 'cuda': own graphs are trained on the CPU").into());
     }
     let config: RunConfig = serde_json::from_str(config).map_err(|error| Fault::input(format!("config: {error}")))?;
-    let own = data.map(|data| own_data(&config, data, validation_data)).transpose()?;
+    let own = guarded(|| data.map(|data| own_data(&config, data, validation_data)).transpose())?;
     let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
     let (kept, callback) = (Arc::clone(&raised), callback.map(Arc::new));
     let text = work(py, move |stop| {

@@ -60,9 +60,14 @@ pub(crate) fn work<T: Send + 'static>(
     }
 }
 
-/// Panics inside a call, so that a test can see what Python sees of it.
+/// Does something short on the caller's thread; a panic becomes an exception here too.
+pub(crate) fn guarded<T>(short: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    catch_unwind(AssertUnwindSafe(short)).unwrap_or_else(|payload| Err(Fault::panicked(&*payload)))
+}
+
+/// Panics inside a call, long or short, so that a test can see what Python sees of it.
 #[pyfunction]
 #[pyo3(name = "_panic_for_tests")]
-pub(crate) fn panic_for_tests(py: Python<'_>) -> PyResult<()> {
-    work(py, |_| panic!("as the test asked"))
+pub(crate) fn panic_for_tests(py: Python<'_>, long: bool) -> PyResult<()> {
+    if long { work(py, |_| panic!("as the test asked")) } else { Ok(guarded(|| panic!("as the test asked"))?) }
 }

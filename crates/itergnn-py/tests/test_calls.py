@@ -15,9 +15,10 @@ import itergnn
 MODELS = pathlib.Path(__file__).parents[3] / "models"
 
 
-def test_a_panic_is_an_exception(capfd):
+@pytest.mark.parametrize("long", [True, False])
+def test_a_panic_is_an_exception(long, capfd):
     with pytest.raises(RuntimeError, match="please report it: as the test asked") as caught:
-        itergnn._core._panic_for_tests()
+        itergnn._core._panic_for_tests(long)
     assert isinstance(caught.value, itergnn.RunError)
 
 
