@@ -2,11 +2,17 @@
 
 #![allow(clippy::unwrap_used)] // a test that meets an error has failed
 
+use std::path::Path;
+
+use burn::tensor::Device;
 use itergnn_graph::{EdgeWeights, Graph, solvers::dijkstra};
 use itergnn_nn::controllers::RunOptions;
+use itergnn_nn::store;
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::TrainError;
-use itergnn_train::evaluation::{EvalOptions, Predicted, Predictor, evaluate};
+use itergnn_train::evaluation::{
+    EvalOptions, Marks, ModelPredictor, PathFinder, Predicted, Predictor, Searched, evaluate,
+};
 
 /// Answers with a multiple of the true distance between the marked nodes.
 struct Exact {
@@ -105,4 +111,69 @@ fn success_is_only_asked_of_tasks_with_paths() {
     let counting = TaskSpec::paper(Task::ComponentCount);
     let error = evaluate(&Exact { factor: 1.0 }, &counting, 3, 7, &options, &mut |_| {}).unwrap_err();
     assert!(error.to_string().contains("component-count: success rate"), "{error}");
+}
+
+/// The same predictions without any short cut: one per question.
+struct OneByOne(ModelPredictor);
+
+impl Predictor for OneByOne {
+    fn predict(&self, graphs: &[&Graph], options: &RunOptions) -> Result<Predicted, TrainError> {
+        self.0.predict(graphs, options)
+    }
+
+    fn bytes(&self, nodes: usize, edges: usize) -> u64 {
+        self.0.bytes(nodes, edges)
+    }
+
+    fn architecture(&self) -> String {
+        self.0.architecture()
+    }
+}
+
+fn committed(name: &str) -> ModelPredictor {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../models").join(format!("{name}.safetensors"));
+    ModelPredictor::new(&store::load(file, &Device::flex()).unwrap().0, &Device::flex())
+}
+
+#[test]
+fn paths_by_one_pass_or_by_a_prepared_graph_are_those_of_one_prediction_per_candidate() {
+    // On a weighted grid the planar model has one pass, and the lobster model only a prepared graph.
+    let mut spec = TaskSpec::paper(Task::ShortestPath);
+    spec.set_generator("grid".parse().unwrap()).unwrap();
+    spec.set_size("12".parse().unwrap()).unwrap();
+    spec.set_weights("0.5..1.5".parse().unwrap()).unwrap();
+    let samples = spec.sampler().unwrap();
+    for (name, predictions) in [("shortest-path-planar-weighted", 2), ("shortest-path-lobster", usize::MAX)] {
+        let (quick, slow) = (committed(name), OneByOne(committed(name)));
+        for index in 0..4 {
+            let sample = samples.sample(7, index).unwrap();
+            let weights = sample.weights().unwrap();
+            let finder = |predictor| PathFinder {
+                predictor,
+                graph: &sample.graph,
+                weights: &weights,
+                marks: Marks::Ends { scale: 1.0 },
+                options: RunOptions::inference(),
+                memory: 1 << 28,
+            };
+            let (source, target) = (sample.fields.source.unwrap(), sample.fields.target_node.unwrap());
+            let found = finder(&quick).find(source, target, &mut |_| true).unwrap();
+            let mut shares = Vec::new();
+            let mut note = |searched: Searched| {
+                shares.push(searched.share);
+                true
+            };
+            let expected = finder(&slow).find(source, target, &mut note).unwrap();
+            assert_eq!((&found.path, found.iterations), (&expected.path, expected.iterations), "{name}, {index}");
+            assert_eq!(found.predicted_length as f32, expected.predicted_length as f32);
+            assert!(found.predictions <= predictions && expected.predictions > 2);
+            assert!(shares.is_sorted() && shares.iter().all(|share| (0.0..=1.0).contains(share)), "{shares:?}");
+        }
+        let options = EvalOptions { success: true, ..EvalOptions::default() };
+        let rates = |predictor: &dyn Predictor| {
+            let report = evaluate(predictor, &spec, 6, 1, &options, &mut |_| {}).unwrap();
+            (report.success_rate, report.success_rate_as_written, report.relative_loss)
+        };
+        assert_eq!(rates(&quick), rates(&slow), "{name}");
+    }
 }

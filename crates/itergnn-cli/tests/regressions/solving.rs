@@ -74,15 +74,10 @@ fn a_query_predicted_anew_for_every_candidate() {
     fs::write(folder.path().join("grid.edges"), edges).expect("written");
     let model = lobster_model();
     let solve = ["solve", &model, "--graph", "grid.edges", "--from", "3", "--to", "396", "--check", "--json"];
-    let at_once = answer(folder.path(), &solve);
-    // A cap that cuts nothing off: every candidate is predicted by itself, as before.
-    let one_by_one = answer(folder.path(), &[&solve[..], &["--max-iterations", "100000"]].concat());
-    for field in ["path", "length", "predicted_length", "iterations", "optimal", "optimal_length"] {
-        assert_eq!(at_once[field], one_by_one[field], "{field}");
-    }
-    assert_eq!(at_once["optimal"], json!(true));
-    let predictions = |told: &Value| told["predictions"].as_u64().expect("a count");
-    assert!(predictions(&at_once) <= 2 && predictions(&one_by_one) > 20, "{at_once} {one_by_one}");
+    // That it is the path of one prediction per candidate is tested where both can be had (itergnn-train/tests/evaluation.rs).
+    let told = answer(folder.path(), &solve);
+    assert_eq!((&told["optimal"], &told["length"]), (&json!(true), &json!(32.0)), "{told}");
+    assert!(told["predictions"].as_u64().expect("a count") <= 2, "{told}");
 }
 
 #[test]
