@@ -62,6 +62,10 @@ pub const PUBLISHED: [Published; 16] = {
 /// Test graphs per family: their size and number.
 const TESTS: [(u32, u64); 5] = [(16, 1_000), (80, 1_000), (160, 100), (800, 100), (1_600, 100)];
 
+/// Training graphs of the benchmark, and how often each is seen: 62,600 steps.
+const SAMPLES: u64 = 10_000;
+const EPOCHS: u64 = 200;
+
 /// Most iterations of a prediction. Hops between nodes of these graphs stay below 100, so a network that goes on is not
 /// waited for; how many graphs were cut is part of the result.
 const ITERATION_CAP: usize = 1_000;
@@ -109,11 +113,19 @@ impl ClrsResult {
 }
 
 impl ClrsJob {
-    /// The trainings of all algorithms, or of those that are named, for the seeds of a budget.
+    /// The trainings of all algorithms, or of those that are named, for the seeds of a budget, with so many samples and
+    /// epochs: the benchmark's, or those of the short version, unless told.
     ///
     /// # Errors
     /// [`TrainError::Config`] for a name that is no algorithm.
-    pub fn plan(budget: &Budget, epochs: u64, names: &[String]) -> Result<Vec<Self>, TrainError> {
+    pub fn plan(
+        budget: &Budget,
+        samples: Option<u64>,
+        epochs: Option<u64>,
+        names: &[String],
+    ) -> Result<Vec<Self>, TrainError> {
+        let samples = samples.unwrap_or(if budget.quick { budget.samples } else { SAMPLES });
+        let epochs = epochs.unwrap_or(if budget.quick { budget.epochs } else { EPOCHS });
         let chosen: Vec<Algorithm> = if names.is_empty() {
             Algorithm::VARIANTS.to_vec()
         } else {
@@ -128,7 +140,7 @@ impl ClrsJob {
             config.optimiser.schedule = Schedule::Cosine { warm_up_steps: 0, final_factor: 0.0 };
             config.optimiser.clip_norm = Some(1.0);
             let method = config.supervised_mut()?;
-            (method.epochs, method.data.train, method.data.validation) = (epochs, budget.samples, budget.validation);
+            (method.epochs, method.data.train, method.data.validation) = (epochs, samples, budget.validation);
             Ok(Self { algorithm, config: config.resolve()?.config, quick: budget.quick })
         };
         chosen.iter().flat_map(|&algorithm| budget.seeds.iter().map(move |&seed| job(algorithm, seed))).collect()
@@ -217,7 +229,7 @@ mod tests {
 
     #[test]
     fn every_algorithm_has_a_training_and_the_tests_of_the_benchmark() {
-        let jobs = ClrsJob::plan(&Budget::full(), 200, &[]).unwrap();
+        let jobs = ClrsJob::plan(&Budget::full(), None, None, &[]).unwrap();
         assert_eq!(jobs.len(), 3 * Algorithm::VARIANTS.len());
         for job in &jobs {
             let settings = job.config.supervised().unwrap();
@@ -226,15 +238,15 @@ mod tests {
             assert_eq!(sizes, AlgorithmSpec::TEST_SIZES);
             assert!(job.tests().iter().all(|&(_, size, count)| count == if size <= 80 { 1_000 } else { 100 }));
         }
-        assert!(ClrsJob::plan(&Budget::quick(), 1, &["bsf".to_owned()]).is_err());
+        assert!(ClrsJob::plan(&Budget::quick(), None, Some(1), &["bsf".to_owned()]).is_err());
     }
 
     #[test]
     fn a_training_leaves_a_result_that_is_found_again() {
         let folder = tempfile::tempdir().unwrap();
         let (results, runs) = (folder.path().join("results"), folder.path().join("runs"));
-        let budget = Budget { samples: 16, validation: 4, ..Budget::quick() };
-        let mut jobs = ClrsJob::plan(&budget, 1, &["reachability".to_owned()]).unwrap();
+        let budget = Budget { validation: 4, ..Budget::quick() };
+        let mut jobs = ClrsJob::plan(&budget, Some(16), Some(1), &["reachability".to_owned()]).unwrap();
         jobs[0].config.model.hidden_width = Some(4);
         let run = || run_clrs(&jobs, &results, &runs, &TrainOptions::default(), 1, |_| crate::Silent);
         run().unwrap();

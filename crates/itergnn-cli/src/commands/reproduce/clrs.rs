@@ -23,10 +23,6 @@ use crate::{
 /// The name of the table.
 pub(super) const NAME: &str = "clrs";
 
-/// Epochs of 10,000 samples, 62,600 steps in all; few where the table is only to run through.
-const EPOCHS: u64 = 200;
-const QUICK_EPOCHS: u64 = 2;
-
 /// Makes the results that are not there yet.
 pub(super) fn run(
     arguments: &ReproduceArguments,
@@ -40,10 +36,9 @@ pub(super) fn run(
 }
 
 fn jobs(arguments: &ReproduceArguments, budget: &Budget) -> Result<Vec<ClrsJob>, Failure> {
-    let epochs = arguments.epochs.unwrap_or(if arguments.quick { QUICK_EPOCHS } else { EPOCHS });
     // Names of models of other tables are no algorithms.
     let names = if arguments.tables == [NAME] { &arguments.models[..] } else { &[] };
-    ClrsJob::plan(budget, epochs, names).map_err(failure)
+    ClrsJob::plan(budget, arguments.samples, arguments.epochs, names).map_err(failure)
 }
 
 /// Says the epochs of a training.
