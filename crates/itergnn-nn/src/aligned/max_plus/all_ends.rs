@@ -30,6 +30,8 @@ pub struct PairLengths {
     rule: Rule,
     ground: Ground,
     nodes: usize,
+    /// Whether nodes without a mark begin with nothing that could reach another node.
+    others_are_silent: bool,
 }
 
 /// What a model predicts for a pair of ends.
@@ -50,7 +52,8 @@ impl PairLengths {
         let is_length = rule.outputs == 1 && rule.classes == 3 && rule.readout != ReadoutKind::Node;
         (is_length && graph.graphs() == 1).then(|| {
             let ground = Ground::new(&rule, graph);
-            Self { rule, ground, nodes: graph.nodes() }
+            let others_are_silent = Ways::of(graph).not_negative && rule.others_are_silent();
+            Self { rule, ground, nodes: graph.nodes(), others_are_silent }
         })
     }
 
@@ -62,7 +65,11 @@ impl PairLengths {
         assert!(source != target && source.max(target) < self.nodes, "two nodes of {}", self.nodes);
         let marked = [(source, SOURCE as u32), (target, TARGET as u32)];
         let state = self.ground.start_between(&self.rule, OTHER, marked);
-        let ended = self.ground.run_from(state, &self.rule, 0, 0..self.nodes, options);
+        let waves = match self.others_are_silent {
+            true => Waves::from_two(self.nodes, source, target),
+            false => Waves::new(self.nodes),
+        };
+        let ended = self.ground.run_from(state, waves, &self.rule, 0, 0..self.nodes, options);
         let value = self.rule.predict(&ended.state).first().copied().unwrap_or(f64::NAN);
         PairLength { value, iterations: ended.steps, capped: ended.capped }
     }
@@ -191,6 +198,13 @@ impl Slopes {
 }
 
 impl Rule {
+    /// Whether a node without a mark begins with at most what every node begins with, and edges only take from it.
+    fn others_are_silent(&self) -> bool {
+        let row = |class: usize| &self.start[class * self.channels..(class + 1) * self.channels];
+        let least = |class: usize| row(OTHER as usize).iter().zip(row(class)).all(|(other, marked)| other <= marked);
+        least(SOURCE) && least(TARGET) && self.rates.iter().all(|&rate| rate <= 0.0)
+    }
+
     /// Whether the model takes steps as long as anything changes, whatever the features, which are at most 0.
     fn waits_for_rest(&self) -> bool {
         let most_sure_while_changing = self.confidence(&vec![0.0; self.confidence_weight.len()], 1.0, true);

@@ -241,13 +241,15 @@ impl Ground {
     /// A node sends only if it changed in the step before: what it sent earlier is in the maxima already, and they never fall. So the work is
     /// that of the waves, not of steps times edges. The largest features never fall either and are updated from the nodes that changed.
     pub(super) fn run(&self, rule: &Rule, graph: usize, nodes: Range<usize>, options: &RunOptions) -> Ended {
-        self.run_from(self.start(rule, graph, nodes.clone()), rule, graph, nodes, options)
+        let waves = Waves::new(nodes.len());
+        self.run_from(self.start(rule, graph, nodes.clone()), waves, rule, graph, nodes, options)
     }
 
-    /// As [`Ground::run`], from given states.
+    /// As [`Ground::run`], from given states, of which only some nodes may have something to say.
     pub(super) fn run_from(
         &self,
         mut state: Vec<f64>,
+        mut waves: Waves,
         rule: &Rule,
         graph: usize,
         nodes: Range<usize>,
@@ -258,7 +260,6 @@ impl Ground {
         let mut features: Vec<f64> = heads.iter().map(|head| largest(head, &state)).collect();
         // Weights that are not negative settle after at most as many steps as there are nodes; the rest is left to the cap for safety.
         let cap = options.cap.unwrap_or(SAFETY_CAP.max(nodes.len() + 1));
-        let mut waves = Waves::new(nodes.len());
         let mut blend = Blend { left: 1.0, mass: 0.0, sum: Vec::new() };
         let (mut steps, mut confidence, mut lines) = (0, 0.0, Vec::<TraceLine>::new());
         while blend.left > STOP_EPSILON && steps < cap {
@@ -315,6 +316,11 @@ impl Waves {
     /// Before the first step every node has something to say.
     pub(super) fn new(nodes: usize) -> Self {
         Self { changed: (0..nodes as u32).collect(), next: Vec::new(), is_next: vec![false; nodes], rows: Vec::new() }
+    }
+
+    /// Before the first step, where only two nodes have something to say that is not known everywhere.
+    pub(super) fn from_two(nodes: usize, first: usize, second: usize) -> Self {
+        Self { changed: vec![first as u32, second as u32], ..Self::new(nodes) }
     }
 
     /// Whether the last step changed nothing.
