@@ -1,7 +1,7 @@
 //! Arrows between crates point down only.
 //!
-//! The tensor framework touches only `itergnn-nn` and `itergnn-train`; the ground truth cannot share a bug with the models it judges; the kernels know nothing but
-//! slices; the command line sees nothing but the facade.
+//! The tensor framework touches only `itergnn-nn` and `itergnn-train`; the ground truth cannot share a bug with the
+//! models it judges; the kernels know nothing but slices; the command line sees nothing but the facade.
 
 use anyhow::{Result, bail, ensure};
 use cargo_metadata::{MetadataCommand, Package};

@@ -22,7 +22,8 @@ pub(crate) fn lint() -> Result<()> {
     cargo(&["doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")])
 }
 
-/// Unit tests, laws, golden values, command-line tests and documentation examples, all in the dev profile, so that nothing is built twice.
+/// Unit tests, laws, golden values, command-line tests and documentation examples, all in the dev profile, so that
+/// nothing is built twice.
 pub(crate) fn test() -> Result<()> {
     let libraries = cuda_compiler();
     let environment = libraries.as_deref().map(|path| ("LD_LIBRARY_PATH", path));

@@ -13,12 +13,13 @@ use crate::{check::cargo, say};
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const MANIFEST: &str = "crates/itergnn-py/Cargo.toml";
 
-/// What makes clippy look at the crate while its wheel is built: a check beforehand would read all of Burn a second time. The second is how `cargo clippy -- -D warnings` passes
-/// its arguments on.
+/// What makes clippy look at the crate while its wheel is built: a check beforehand would read all of Burn a second
+/// time. The second is how `cargo clippy -- -D warnings` passes its arguments on.
 const LINTS: [(&str, &str); 2] =
     [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__")];
 
-/// Formatting and lints of the crate, its wheel in the dev profile, and pytest in a fresh environment with that wheel and pinned versions of everything else.
+/// Formatting and lints of the crate, its wheel in the dev profile, and pytest in a fresh environment with that wheel
+/// and pinned versions of everything else.
 pub(crate) fn test() -> Result<()> {
     cargo(&["fmt", "--manifest-path", MANIFEST, "--check"], &[])?;
     let environment = Environment::fresh("target/python-tests")?;
@@ -53,7 +54,8 @@ pub(crate) fn wheel() -> Result<()> {
 /// How virtual environments are made here.
 struct Maker {
     python: String,
-    /// Whether the environment gets a pip of its own; Debian has that in a package apart, but the system's pip can install into an environment without one.
+    /// Whether the environment gets a pip of its own; Debian has that in a package apart, but the system's pip can
+    /// install into an environment without one.
     with_pip: bool,
 }
 

@@ -7,7 +7,8 @@ use crate::check::cargo;
 /// Targets that the tools exist for; results of one are results of all, since the code is the same.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// The kernels' tests on the portable path with the address sanitizer, which the stable compiler has but does not offer.
+/// The kernels' tests on the portable path with the address sanitizer, which the stable compiler has but does not
+/// offer.
 pub(crate) fn address() -> Result<()> {
     let environment = [("RUSTC_BOOTSTRAP", "1"), ("RUSTFLAGS", "-Zsanitizer=address"), ("ITERGNN_ISA", "portable")];
     // A folder of its own: with other flags everything is built again.
@@ -15,7 +16,8 @@ pub(crate) fn address() -> Result<()> {
     cargo(&[&arguments[..], &["--target-dir", "target/sanitize"]].concat(), &environment)
 }
 
-/// The corner cases and the large graphs under valgrind, which must be installed. It knows no AVX-512, so the kernels take the widest path it offers.
+/// The corner cases and the large graphs under valgrind, which must be installed. It knows no AVX-512, so the kernels
+/// take the widest path it offers.
 pub(crate) fn valgrind() -> Result<()> {
     let runner = ("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "valgrind -q --error-exitcode=99");
     let arguments = ["test", "-p", "itergnn-kernels", "--locked", "--test", "corners", "--test", "large"];

@@ -1,7 +1,8 @@
 //! Places for the nodes of a graph that has none.
 //!
-//! Long trees (lobsters, lines) are laid in rows along their longest path, so that every leaf is seen; other trees are laid in rings around a middle; everything else by
-//! pivot multidimensional scaling, which puts nodes as far apart as they are by edges and takes time in proportion to the edges. Parts stand beside each other.
+//! Long trees (lobsters, lines) are laid in rows along their longest path, so that every leaf is seen; other trees are
+//! laid in rings around a middle; everything else by pivot multidimensional scaling, which puts nodes as far apart as
+//! they are by edges and takes time in proportion to the edges. Parts stand beside each other.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
 //! `itergnn serve`: a local page and a JSON interface for models, graphs and runs.
 //!
-//! Everything the page needs is inside the binary: its files, and the trained models where no folder of models is given. The crate is a shell: what a model, a graph or
-//! a game is, and what it does, comes from the facade [`itergnn`], and only the module `engine` calls it.
+//! Everything the page needs is inside the binary: its files, and the trained models where no folder of models is
+//! given. The crate is a shell: what a model, a graph or a game is, and what it does, comes from the facade
+//! [`itergnn`], and only the module `engine` calls it.
 //!
 //! # What a request can do
 //! - It is read only as far as [`Limits::body_bytes`], and only for [`Limits::body_time`].

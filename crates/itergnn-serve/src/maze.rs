@@ -5,7 +5,8 @@ use rand::{Rng, RngExt};
 /// One wall in so many that the spanning tree leaves is opened, so that there is more than one way.
 const DOORS: u32 = 12;
 
-/// The openings of a maze of `side` x `side` cells and the places of the cells: a random spanning tree by depth-first search, and some doors more.
+/// The openings of a maze of `side` x `side` cells and the places of the cells: a random spanning tree by depth-first
+/// search, and some doors more.
 pub(crate) fn draw(side: usize, random: &mut impl Rng) -> (Vec<[u32; 2]>, Vec<[f32; 2]>) {
     let cells = side * side;
     let neighbours = |cell: usize| {

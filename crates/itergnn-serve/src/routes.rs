@@ -50,7 +50,8 @@ const fn route(method: &'static str, path: &'static str, operation: &'static str
     Route { method, path, operation }
 }
 
-/// Every route of the JSON interface; the server is made of this table, and a test compares it with the OpenAPI description.
+/// Every route of the JSON interface; the server is made of this table, and a test compares it with the OpenAPI
+/// description.
 pub const ROUTES: &[Route] = &[
     route("GET", "/api/openapi.json", "openapi"),
     route("GET", "/api/models", "models"),

@@ -24,10 +24,12 @@ const QUIET_LOOKS: u32 = 60;
 /// Most bytes of one look.
 const CHUNK: u64 = 1 << 20;
 
-/// Streams the lines of a file from byte `from` on, each as an event whose id is the place behind it; `last-event-id` leads on from there.
+/// Streams the lines of a file from byte `from` on, each as an event whose id is the place behind it; `last-event-id`
+/// leads on from there.
 ///
-/// When the file became shorter (a run was resumed from an earlier state) an event `reset` says that what came before no longer holds. At the end of
-/// the file an event `end` follows, once; with `follow` the stream goes on as the file grows, until the client leaves or the server stops.
+/// When the file became shorter (a run was resumed from an earlier state) an event `reset` says that what came before
+/// no longer holds. At the end of the file an event `end` follows, once; with `follow` the stream goes on as the file
+/// grows, until the client leaves or the server stops.
 pub(crate) fn follow(
     path: PathBuf,
     from: u64,

@@ -1,4 +1,5 @@
-//! Many clients at once, for a while. Not part of the tests: `cargo xtask load` runs it, on a machine that has nothing else to do.
+//! Many clients at once, for a while. Not part of the tests: `cargo xtask load` runs it, on a machine that has nothing
+//! else to do.
 
 #![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
 

@@ -1,6 +1,7 @@
 //! The only module that calls the library: models, graphs, walks, samples, files, games.
 //!
-//! Requests come in as plain data and answers go out as plain data; whatever the library refuses becomes one line for whoever asked.
+//! Requests come in as plain data and answers go out as plain data; whatever the library refuses becomes one line for
+//! whoever asked.
 
 pub(crate) mod description;
 pub(crate) mod files;
@@ -25,7 +26,8 @@ pub(crate) struct Loaded {
     pub(crate) model: Model,
 }
 
-/// Multiplications that one prediction may take: it cannot be interrupted, and this is seconds of one core with the fused engine.
+/// Multiplications that one prediction may take: it cannot be interrupted, and this is seconds of one core with the
+/// fused engine.
 const WORK_OF_A_PREDICTION: f64 = 1e11;
 
 /// The same for a trace, which goes operation by operation.
@@ -46,8 +48,8 @@ impl Loaded {
         Ok(Self { model: Model::new(network, card) })
     }
 
-    /// Most iterations on a graph: as many as were asked for, or a few more than there are nodes, which is as far as anything has to travel; and never more work than a request
-    /// may take.
+    /// Most iterations on a graph: as many as were asked for, or a few more than there are nodes, which is as far as
+    /// anything has to travel; and never more work than a request may take.
     fn iterations_within(&self, work: f64, nodes: usize, edges: usize, asked: Option<usize>) -> usize {
         let width = match self.model.config() {
             // These keep no matrices: a step is an addition per edge and channel, and only where something changed.
