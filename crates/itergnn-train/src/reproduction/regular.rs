@@ -3,7 +3,7 @@
 use itergnn_tasks::TaskSpec;
 use itergnn_tasks::regular_graphs::{GraphPair, RegularGraphsSpec};
 
-use super::catalogue::{ATTENTION, Contender, Probe, Problem, Section, assemble};
+use super::catalogue::{ATTENTION, Contender, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble};
 use super::{Budget, Evaluation, Quantity};
 use crate::TrainError;
 
@@ -58,6 +58,7 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
         .collect();
     let contenders = [
         Contender::new("Iter-Homo-Path", "iter-homo-path", &[1.0, 1.0]),
+        Contender::new(SETTLE_LABEL, SETTLE, &[1.0, 1.0]),
         Contender::new("Iter-Homo-Path, path layer with attention", ATTENTION, &[]),
     ];
     let title = "Regular graphs told apart by random attributes";
