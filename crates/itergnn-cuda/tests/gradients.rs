@@ -79,9 +79,12 @@ fn iterative(change: impl FnOnce(&mut IterConfig)) -> ControllerConfig {
     })
 }
 
+/// A layer by name, and what else it is told.
+type Layer = (&'static str, LayerKind, Aggregation, fn(&mut LayerConfig));
+
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
-    let layers: [(&str, LayerKind, Aggregation, fn(&mut LayerConfig)); 10] = [
+    let layers: [Layer; 10] = [
         ("path-sim", LayerKind::PathSim, Aggregation::Max, |_| {}),
         ("path", LayerKind::Path, Aggregation::Max, |_| {}),
         ("mpnn-max", LayerKind::MpnnMax, Aggregation::Max, |_| {}),

@@ -1,5 +1,10 @@
 //! Graphs that all of the card works on against the kernels' reference; skipped where there is no card.
-#![allow(clippy::print_stdout, reason = "a test that did not run must say so")]
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests: a panic is a failure, and a skipped test says so"
+)]
 
 mod support;
 

@@ -1,5 +1,11 @@
 //! Runs on a card against the same runs on the CPU; skipped where there is no card.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "helpers of tests: a panic is a failure, and a skipped test says so"
+)]
+
 use std::path::Path;
 
 use itergnn_nn::{Device, InitRng};
@@ -40,10 +46,7 @@ fn on_card(runs: &[CardRun], options: &TrainOptions) -> Option<Vec<Outcome>> {
         Ok(outcomes) => Some(outcomes.into_iter().map(|outcome| outcome.result.expect("a run")).collect()),
         Err(TrainError::Cuda(error)) => {
             assert!(error.to_string().contains("--device cpu"), "{error}");
-            #[expect(clippy::print_stdout, reason = "a test that did not run must say so")]
-            {
-                println!("skipped: {error}");
-            }
+            println!("skipped: {error}");
             None
         }
         Err(error) => panic!("{error}"),

@@ -126,7 +126,7 @@ pub(super) fn judge(
     let options =
         EvalOptions { engine: arguments.engine.engine, cap: arguments.max_iterations, ..EvalOptions::default() };
     let predictor = ModelPredictor::new(model, device);
-    let progress = Progress::new("graphs", data.len() as u64);
+    let progress = Progress::new("graphs", data.len());
     let report = evaluate_own(&predictor, task, data, &options, &mut |done| progress.at(done)).map_err(failure)?;
     drop(progress);
     if arguments.json { print_json(&report) } else { print(&table(&report)) }

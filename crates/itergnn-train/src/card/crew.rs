@@ -37,10 +37,13 @@ enum Request {
     Known(Reply<Known>),
 }
 
+/// Where requests go, each with the number of its run.
+type Requests = Sender<(usize, Request)>;
+
 /// A run's line to the card.
 pub(super) struct Line {
     index: usize,
-    sender: Sender<(usize, Request)>,
+    sender: Requests,
 }
 
 impl Line {
@@ -87,7 +90,7 @@ pub(super) struct Crew {
 
 /// One crew for each shape of network, and the lines of all runs, in their order.
 pub(super) fn crews(networks: &[Network]) -> (Vec<Crew>, Vec<Line>) {
-    let mut crews: Vec<(&Network, Crew, Sender<(usize, Request)>)> = Vec::new();
+    let mut crews: Vec<(&Network, Crew, Requests)> = Vec::new();
     let line = |network| {
         let known = crews.iter().position(|(other, ..)| other.has_shape_of(network));
         let place = known.unwrap_or_else(|| {
