@@ -4,6 +4,8 @@
 //! few graphs through embedding, blocks, readout, head and loss and back; a second launch adds up the gradients in a fixed order, a third is Adam. What a block
 //! computes is the contract of [`itergnn_kernels::block`], and its parameters lie in the same order.
 //!
+//! A [`Predictor`] asks models about many graphs in one launch, a [`LargeGraph`] is one graph that the whole card works on.
+//!
 //! Driver and NVRTC are loaded when they are needed: the crate builds and its tests pass without them. Kernels are compiled at first use for the card found and the
 //! shape of the network, and kept on disk.
 //!
@@ -17,6 +19,7 @@
 #![allow(unsafe_code)]
 
 mod cache;
+mod convolution;
 mod ensemble;
 mod error;
 mod gpu;

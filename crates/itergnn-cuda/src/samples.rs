@@ -1,9 +1,9 @@
 //! Graphs with targets, on the host and on the card.
 
 use cudarc::driver::{CudaSlice, DevicePtr};
-use itergnn_kernels::block::{BatchView, BlockConfig};
-use itergnn_kernels::settings::LayerKind;
+use itergnn_kernels::block::BatchView;
 
+use crate::convolution::{Convolved, convolved};
 use crate::layout::SampleAddresses;
 use crate::{CudaError, Gpu, Network};
 
@@ -226,67 +226,6 @@ impl Samples {
         }
         Ok(())
     }
-}
-
-/// The edges of a convolution.
-struct Convolved {
-    incoming: Vec<u32>,
-    senders: Vec<u32>,
-    edges: Vec<f32>,
-}
-
-/// The edges of a graph as a convolution has them: its loop is the last edge to a node. GCN's edges carry their normalised weights, GAT's the features that it reads.
-fn convolved(block: &BlockConfig, graph: &SampleView<'_>, width: usize) -> Convolved {
-    let (loops, reads_edges) = (block.has_loops(), block.convolves_edges());
-    let count = graph.incoming.len() - 1;
-    let (mut incoming, mut senders, mut features) = (vec![0], Vec::new(), Vec::new());
-    for node in 0..count as u32 {
-        let (first, mut own) = (senders.len(), None);
-        for edge in graph.incoming[node as usize] as usize..graph.incoming[node as usize + 1] as usize {
-            if loops && graph.senders[edge] == node {
-                own = Some(edge);
-            } else {
-                senders.push(graph.senders[edge]);
-                features.push(graph.edges[edge * width..(edge + 1) * width].to_vec());
-            }
-        }
-        if loops {
-            let others = &features[first..];
-            features.push(match (block.layer.kind, own) {
-                (LayerKind::Gcn, Some(edge)) => graph.edges[edge * width..(edge + 1) * width].to_vec(),
-                (LayerKind::Gcn, None) => vec![1.0; width],
-                _ => {
-                    let sum = |place: usize| others.iter().map(|row| f64::from(row[place])).sum::<f64>();
-                    (0..width).map(|place| (sum(place) / others.len().max(1) as f64) as f32).collect()
-                }
-            });
-            senders.push(node);
-        }
-        incoming.push(senders.len() as u32);
-    }
-    let edges = match block.layer.kind {
-        LayerKind::Gcn => normalised(&incoming, &senders, &features, reads_edges),
-        _ if reads_edges => features.concat(),
-        _ => Vec::new(),
-    };
-    Convolved { incoming, senders, edges }
-}
-
-/// GCN's weights of edges: `w / sqrt(d_s d_r)` with the sum `d` of incoming weights; a node without any sends nothing.
-fn normalised(incoming: &[u32], senders: &[u32], features: &[Vec<f32>], weighed: bool) -> Vec<f32> {
-    let weight = |edge: usize| if weighed { f64::from(features[edge][0]) } else { 1.0 };
-    let range = |node: usize| incoming[node] as usize..incoming[node + 1] as usize;
-    let scale = |node: usize| {
-        let degree: f64 = range(node).map(weight).sum();
-        if degree == 0.0 { 0.0 } else { 1.0 / degree.sqrt() }
-    };
-    let scales: Vec<f64> = (0..incoming.len() - 1).map(scale).collect();
-    let of_edge = |receiver: usize, edge: usize| scales[senders[edge] as usize] * weight(edge) * scales[receiver];
-    let nodes = 0..incoming.len() - 1;
-    nodes
-        .flat_map(|node| range(node).map(move |edge| (node, edge)))
-        .map(|(node, edge)| of_edge(node, edge) as f32)
-        .collect()
 }
 
 /// Samples in the card's memory.
