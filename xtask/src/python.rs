@@ -31,7 +31,7 @@ pub(crate) fn test() -> Result<()> {
     environment.run("pytest", &["-c", config, "--pyargs", "crates/itergnn-py/tests", "itergnn"], &[])
 }
 
-/// What CI runs: [`test`], where there is a Python that can make environments; else a line that says what is missing.
+/// What CI runs: [`test()`], where there is a Python that can make environments; else a line that says what is missing.
 pub(crate) fn test_where_possible() -> Result<()> {
     match Maker::find() {
         Ok(_) => test(),
