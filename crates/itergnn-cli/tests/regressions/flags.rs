@@ -247,7 +247,7 @@ fn reproduce_ignored_flags_of_other_tables() {
         (&["reproduce", "properties", "--out", "made"], ""),
         (&["reproduce", "pacman", "--out", "made"], ""),
         (&["reproduce", "graph-classification", "--out", "made"], "data epochs threads"),
-        (&["reproduce", "regular-graphs", "--out", "made"], "seeds samples epochs models threads"),
+        (&["reproduce", "regular-graphs", "--out", "made"], "seeds samples epochs models threads device"),
         (&["reproduce", "clrs", "--out", "made"], "seeds samples epochs models threads"),
     ] {
         refuses_the_rest(folder.path(), line, &format!("{always} {meant}"));

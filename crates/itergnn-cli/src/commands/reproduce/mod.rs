@@ -101,7 +101,8 @@ fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
 /// Refuses what means nothing for the tables that are made: trainings have seeds, samples and epochs, cross-validations data and epochs.
 fn refuse_flags(arguments: &ReproduceArguments, given: &Given) -> Result<(), Failure> {
     let mut meant = vec!["quick", "out", "report-only"];
-    let trains = section_names().into_iter().chain([clrs::NAME]).any(|name| is_wanted(arguments, name));
+    let queued = section_names().into_iter().any(|name| is_wanted(arguments, name));
+    let trains = queued || is_wanted(arguments, clrs::NAME);
     let classifies = is_wanted(arguments, "graph-classification");
     if trains {
         meant.extend(["samples", "epochs"]);
@@ -110,7 +111,11 @@ fn refuse_flags(arguments: &ReproduceArguments, given: &Given) -> Result<(), Fai
         return given.only("a report of what is there", &meant);
     }
     if trains {
-        meant.extend(["seeds", "models", "threads", "device"]);
+        meant.extend(["seeds", "models", "threads"]);
+    }
+    if queued {
+        // Algorithms are learned on the CPU.
+        meant.push("device");
     }
     if classifies {
         meant.extend(["data", "epochs", "threads"]);
