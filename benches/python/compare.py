@@ -21,7 +21,7 @@ import time
 import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "pyg"))
-TRAINING, ASKING = 30, 10  # iterations
+TRAINING, ASKING = 30, 4  # iterations
 
 
 def timed(work, repeats):
@@ -167,32 +167,35 @@ def main():
     import itergnn
 
     small = given.smoke
-    count, samples, size = (100, 64, 1_000) if small else (10_000, 3_200, 810_000)
-    rows, others = [sampling(itergnn, count)], "no PyTorch"
+    count, samples, size = (100, 64, 1_000) if small else (10_000, 320, 810_000)
+    print(("SMOKE RUN, numbers mean nothing. " if small else "") + f"{platform.machine()}, {given.threads} threads, "
+          f"Python {platform.python_version()}\n\n| what | itergnn | others | ratio |\n|---|---|---|---|")
+    tell(sampling(itergnn, count))
     with PythonsShare(itergnn) as share:
         run = itergnn.train(task="shortest-path", size=(4, 34), weights=(0.5, 1.5), epochs=3, samples=samples,
                             validation=32, progress=False)
+    python = share.wall - share.inside
     try:
         import torch
         import torch_geometric
 
         import models
     except ImportError as error:
-        print(f"no rows against PyTorch Geometric: {error}")
+        print(f"\nno rows against PyTorch Geometric: {error}")
     else:
-        others = f"PyTorch {torch.__version__}, PyG {torch_geometric.__version__}"
         torch.set_num_threads(given.threads)
         torch.set_flush_denormal(True)
         drawn = itergnn.sample("shortest-path", samples, size=(4, 34), weights=(0.5, 1.5))
-        rows += [epoch(models, torch, drawn, run), prediction(itergnn, models, torch, run.model, size)]
-    print(("SMOKE RUN, numbers mean nothing. " if small else "") + f"{platform.machine()}, {given.threads} threads, "
-          f"Python {platform.python_version()}, {others}\n")
-    print("| what | itergnn | others | ratio |\n|---|---|---|---|")
-    for what, ours, who, theirs in rows:
-        print(f"| {what} | {ours:.3f} s | {who} {theirs:.3f} s | {theirs / ours:.1f} |")
-    python = share.wall - share.inside
+        tell(epoch(models, torch, drawn, run))
+        tell(prediction(itergnn, models, torch, run.model, size))
+        print(f"\nPyTorch {torch.__version__}, PyG {torch_geometric.__version__}")
     print(f"\n`itergnn.train`, 3 epochs: {share.wall:.2f} s, of which Python took {1000 * python:.1f} ms, "
           f"{100 * python / share.wall:.2f}%.")
+
+
+def tell(row):
+    what, ours, who, theirs = row
+    print(f"| {what} | {ours:.3f} s | {who} {theirs:.3f} s | {theirs / ours:.1f} |", flush=True)
 
 
 if __name__ == "__main__":
