@@ -53,9 +53,8 @@ export async function playPacman(page, shoot) {
   await page.click("#pacman-new");
   await until(() => text(page, "#pacman-score"), (score) => score.includes(", 0 moves"), "a new game");
   await page.locator("#pacman-board").focus();
-  for (const key of ["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"]) {
+  for (const [at, key] of ["ArrowLeft", "ArrowUp", "ArrowRight", "ArrowDown"].entries()) {
     await page.keyboard.press(key);
-    await page.waitForTimeout(150);
+    await until(() => text(page, "#pacman-score"), (score) => score.includes(`, ${at + 1} moves`), "a move of one's own");
   }
-  await until(() => text(page, "#pacman-score"), (score) => score.includes(", 4 moves"), "four moves of one's own");
 }

@@ -29,6 +29,7 @@ export const binary = process.env.ITERGNN ?? join(root, "target", "debug", "iter
 /** Starts `itergnn serve` with these arguments on a free port; gives its address and a way to stop it. */
 export async function startServer(args) {
   const child = spawn(binary, ["serve", "--port", "0", ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  process.on("exit", () => child.kill());
   let said = "";
   const url = await new Promise((resolve, reject) => {
     const hear = (chunk) => {
@@ -55,7 +56,7 @@ export async function startServer(args) {
 /** A folder that is gone afterwards. */
 export function folder() {
   const path = mkdtempSync(join(tmpdir(), "itergnn-page-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  return { path, remove: () => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }) };
 }
 
 export class Browser {
@@ -76,6 +77,8 @@ export class Browser {
       viewport: { width: 1440, height: 1000 },
       colorScheme: "light",
     });
+    // Long enough for a machine that has other things to do.
+    context.setDefaultTimeout(120_000);
     return new Browser(context, profile);
   }
 
