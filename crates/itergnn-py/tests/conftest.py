@@ -1,5 +1,10 @@
 """A small trained model that several tests use."""
 
+import subprocess
+import sys
+import textwrap
+import threading
+
 import pytest
 
 import itergnn
@@ -20,3 +25,21 @@ def run(tmp_path_factory) -> itergnn.Run:
         out=tmp_path_factory.mktemp("run") / "small",
         progress=False,
     )
+
+
+@pytest.fixture
+def started():
+    """Starts a program that hears Ctrl-C, also where the tests themselves run in the background, which do not; one that hangs is ended."""
+    timers = []
+
+    def start(program):
+        hears = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        command = [sys.executable, "-c", hears + textwrap.dedent(program)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        timers.append(threading.Timer(120, process.kill))
+        timers[-1].start()
+        return process
+
+    yield start
+    for timer in timers:
+        timer.cancel()

@@ -2,9 +2,6 @@
 
 import pathlib
 import signal
-import subprocess
-import sys
-import textwrap
 import threading
 import time
 
@@ -54,13 +51,15 @@ LONG = {
 
 
 @pytest.mark.parametrize("call", LONG.values(), ids=LONG.keys())
-def test_ctrl_c_ends_a_long_call_within_a_second(call):
+def test_ctrl_c_ends_a_long_call_within_a_second(call, started):
     program = f"""
         import numpy as np, itergnn
         model = itergnn.load({str(MODELS / "lobster-iter-homo-path.safetensors")!r})
         graph = itergnn.generators.lobster(100_000)
-        attributes = {{"x": np.eye(graph.num_nodes, 3), "edge_attr": np.ones((graph.num_edges, 1))}}
-        graph = graph.with_attributes(**attributes)
+        # From one end of the line to the other: as many steps as there are.
+        marks = np.tile([0.0, 0.0, 1.0], (graph.num_nodes, 1))
+        marks[0], marks[99_999] = [1, 0, 0], [0, 1, 0]
+        graph = graph.with_attributes(x=marks, edge_attr=np.ones((graph.num_edges, 1)))
         print("begun", flush=True)
         try:
             {call}
@@ -68,7 +67,7 @@ def test_ctrl_c_ends_a_long_call_within_a_second(call):
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    process = started(program)
     assert process.stdout.readline() == "begun\n"
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)

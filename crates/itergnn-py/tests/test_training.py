@@ -2,9 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
-import textwrap
 import time
 
 import numpy as np
@@ -78,7 +75,7 @@ def test_stopping_and_resuming_gives_the_same_weights(tmp_path):
         assert (weights == resumed.model.parameters()[name]).all(), name
 
 
-def test_ctrl_c_saves_the_state(tmp_path):
+def test_ctrl_c_saves_the_state(tmp_path, started):
     program = f"""
         import itergnn
         def told(record):
@@ -89,7 +86,7 @@ def test_ctrl_c_saves_the_state(tmp_path):
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    process = started(program)
     for _ in range(4):
         assert process.stdout.readline().strip().isdigit()
     process.send_signal(signal.SIGINT)
