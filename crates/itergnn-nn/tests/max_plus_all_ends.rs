@@ -77,10 +77,21 @@ fn on_trees_and_unweighted_graphs_with_a_stop_when_waves_meet() {
     agrees(&model, &unweighted(lobster.clone()), &[], 3, 1.0);
     agrees(&model, &weighted(lobster, 2, true), &[], 5, 1.0);
     let grid = generators::grid(5, 4).unwrap();
-    agrees(&model, &unweighted(grid.clone()), &[], 7, 3.0);
-    // On a weighted graph with cycles it predicts the first path, which one pass does not know.
-    let any = marked(&weighted(grid, 3, true), &[], (0, 1), 1.0);
-    assert_eq!(model.lengths_to_all(&any, FixedEnd::Source(0)).unwrap(), None);
+    agrees(&model, &unweighted(grid), &[], 7, 3.0);
+}
+
+#[test]
+fn on_weighted_graphs_with_a_stop_when_waves_meet_the_shortest_of_the_paths_with_few_edges_counts() {
+    let model = committed("shortest-path-lobster");
+    for seed in 0..4 {
+        agrees(&model, &weighted(generators::grid(5, 4).unwrap(), seed, true), &[], 7, 1.0);
+        let random = generators::erdos_renyi(30, 0.12, false, &mut rng::seeded(seed)).unwrap();
+        agrees(&model, &weighted(random.clone(), seed, true), &[], 4, 2.0);
+        // Weights that differ much: the shortest path has many more edges than the first.
+        let steep = |&[from, to]: &[u32; 2]| 0.8_f32.powi(((from * to) % 30) as i32);
+        let weights = random.edge_list().iter().map(steep).collect();
+        agrees(&model, &random.with_edge_attributes(Attributes::new(1, weights)).unwrap(), &[], 9, 1.0);
+    }
 }
 
 #[test]

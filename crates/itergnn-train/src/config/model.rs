@@ -211,13 +211,11 @@ fn scoped(mut controller: ControllerConfig, scope: Scope) -> ControllerConfig {
     controller
 }
 
-/// A controller that says nothing about pooling pools as the task reads out.
+/// A controller that says nothing about pooling pools as the task reads out, where that makes one state of many.
 fn pooled_for(controller: ControllerConfig, shape: &TaskShape) -> ControllerConfig {
     let readout = shape.widths().readout;
     match controller.confidence() {
-        Some((_, pooling)) if pooling == ReadoutKind::default() && readout != ReadoutKind::Node => {
-            controller.pooled_by(readout)
-        }
+        Some((_, pooling)) if pooling == ReadoutKind::default() && readout.pools() => controller.pooled_by(readout),
         _ => controller,
     }
 }
@@ -257,6 +255,10 @@ mod tests {
                 assert_eq!(path.blocks[0].controller.confidence(), Some((Scope::Graph, ReadoutKind::Max)));
             }
         }
+        let pointers =
+            TaskShape { level: Level::Pointer, ..TaskShape::of(&TaskSpec::paper(Task::ShortestPath)).unwrap() };
+        let named = ModelConfig { controller: Some(ControllerConfig::iter()), ..ModelConfig::preset("iter-path") };
+        named.for_task(&pointers).expect("a state per node is pooled for the confidence");
         let stack = ModelConfig { controller: Some(ControllerConfig::stack(3)), ..ModelConfig::preset("iter-path") };
         assert_eq!(graph_model(&stack, Task::ComponentCount).blocks[0].controller, ControllerConfig::stack(3));
     }

@@ -1,7 +1,7 @@
 //! A path in one graph, found by nothing but predicted lengths.
 
 use itergnn_graph::{EdgeWeights, Graph, Path};
-use itergnn_nn::aligned::max_plus::{FixedEnd, PairLength, PairLengths};
+use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd, PairLength, PairLengths};
 use itergnn_nn::controllers::{RunOptions, SAFETY_CAP};
 use itergnn_nn::fused::Engine;
 use itergnn_tasks::shortest_path::{Walk, WalkRule};
@@ -121,24 +121,31 @@ impl PathFinder<'_> {
             past_safety_cap: 0,
         };
         let mut pairs = None;
+        let mut marked = None;
         if source != target {
-            let marked = self.marks.mark(self.graph, source, target)?;
-            pairs = self.predictor.pair_lengths(&marked)?.filter(|_| self.options.engine != Engine::Fused);
+            let graph = self.marks.mark(self.graph, source, target)?;
+            pairs = self.predictor.pair_lengths(&graph)?.filter(|_| self.options.engine != Engine::Fused);
             self.ask(pairs.as_ref(), &[(source, target)], (source, target), &mut found)?;
             if !is_path_length(found.predicted_length, self.weights.as_slice().iter().sum()) {
                 found.predicted_length = f64::INFINITY;
                 return Ok(found);
             }
             // A pass over all nodes knows nothing of a cap; where none was reached, none was needed.
-            if found.capped == 0 && self.find_in_one_pass(&marked, source, target, &mut found)? {
-                return Ok(found);
-            }
+            marked = (found.capped == 0).then_some(graph);
         }
         let whole = found.predicted_length;
         let mut share = 0.0_f64;
         for rule in [WalkRule::AsWritten, WalkRule::Released] {
             found.rule = rule;
             let mut walk = Walk::new(self.graph, self.weights, source, target, rule)?;
+            let all = marked.as_ref().map(|graph| self.to_all(graph, source, target, rule)).transpose()?.flatten();
+            if let Some(lengths) = all {
+                found.predictions += 1;
+                walk = walk.follow(|from, to| {
+                    let other = if rule == WalkRule::AsWritten { from } else { to };
+                    lengths.values[other as usize] as f32
+                });
+            }
             while !walk.questions().is_empty() {
                 let lengths = self.ask(pairs.as_ref(), walk.questions(), (source, target), &mut found)?;
                 walk.supply(&lengths);
@@ -157,20 +164,19 @@ impl PathFinder<'_> {
         Ok(found)
     }
 
-    /// Walks by the lengths of all nodes to the target at once, where the predictor has them; says whether it arrived.
-    fn find_in_one_pass(
+    /// The lengths between all nodes and the end that a rule asks about, where one pass gives them.
+    fn to_all(
         &self,
         marked: &Graph,
         source: u32,
         target: u32,
-        found: &mut Found,
-    ) -> Result<bool, TrainError> {
-        let fixed = FixedEnd::Target(target as usize);
-        let Some(lengths) = self.predictor.lengths_to_all(marked, fixed)? else { return Ok(false) };
-        let walk = Walk::new(self.graph, self.weights, source, target, found.rule)?;
-        found.path = walk.follow(|from, _| lengths.values[from as usize] as f32).path();
-        found.predictions += 1;
-        Ok(found.path.is_some())
+        rule: WalkRule,
+    ) -> Result<Option<AllLengths>, TrainError> {
+        let fixed = match rule {
+            WalkRule::AsWritten => FixedEnd::Target(target as usize),
+            WalkRule::Released => FixedEnd::Source(source as usize),
+        };
+        self.predictor.lengths_to_all(marked, fixed)
     }
 
     /// Predicted lengths of pairs of nodes, from a prepared graph where there is one.

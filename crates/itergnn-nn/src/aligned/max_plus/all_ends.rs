@@ -89,8 +89,12 @@ const EQUAL: f64 = 1e-12;
 /// ```text
 /// max over v of  -a d(s, v) - b d(v, t)  =  -min(a, b) d(s, t)
 /// ```
-/// once the waves have settled: by the triangle inequality the largest is at the end with the steeper wave, where the other one is the distance. A model that stops
-/// as soon as the waves meet has seen enough for that if `a = b` and the first path is the shortest: on trees, and where all weights are equal.
+/// once the waves have settled: by the triangle inequality the largest is at the end with the steeper wave, where the other one is the distance.
+///
+/// A model that stops as soon as the waves meet, after k steps, has seen the paths of at most 2 k edges, for every way of cutting one into halves of at most k: with
+/// `a = b` a head is the least length of these times `-a`. The waves meet when half the fewest edges between the ends, rounded up, are behind them, so that one wave
+/// from the fixed end, looked at after the right number of steps for every node, tells it. On trees and where all weights are equal the first path is the shortest,
+/// and the model need not stop at once.
 ///
 /// The graph is one graph whose node attributes end in marks (source, target, other); only their size is read.
 pub(super) fn lengths_to_all(model: &MaxPlusModel, graph: &GraphTensors, fixed: FixedEnd) -> Option<AllLengths> {
@@ -106,22 +110,62 @@ pub(super) fn lengths_to_all(model: &MaxPlusModel, graph: &GraphTensors, fixed: 
     let ways = Ways::of(graph);
     let used = (0..rule.head.len()).filter(|&head| rule.head[head] != 0.0);
     let heads: Vec<Slopes> = used.map(|head| Slopes::of(&rule, head, class, ways.symmetric)).collect::<Option<_>>()?;
-    let meets = rule.stops_when_waves_meet() && ways.first_is_shortest && heads.iter().all(Slopes::are_equal);
-    if !ways.not_negative || !(rule.waits_for_rest() || meets) {
+    if !ways.not_negative {
         return None;
     }
-    let (state, iterations) = settled(&rule, graph, node, class);
+    let meets = heads.iter().all(Slopes::are_equal) && rule.stops_when_waves_meet();
+    let (state, iterations) = if rule.waits_for_rest() || (meets && ways.first_is_shortest) {
+        settled(&rule, graph, node, class)
+    } else if meets && rule.stops_at_once(ways.symmetric) {
+        let ruler = heads.iter().find_map(|head| head.ruler)?;
+        met(&rule, graph, node, class, ruler.0)
+    } else {
+        return None;
+    };
     let lengths = |state: &[f64]| -> f64 { heads.iter().map(|head| head.weight * head.read(state)).sum() };
     let values = state.chunks_exact(rule.channels.max(1)).map(lengths).collect();
     Some(AllLengths { values, iterations })
 }
 
-/// The waves of one end at rest, `[nodes, channels]`, and the steps they took.
-fn settled(rule: &Rule, graph: &GraphTensors, node: usize, class: usize) -> (Vec<f64>, usize) {
+/// The graph with the fixed end marked, and its states before the first step.
+fn one_end(rule: &Rule, graph: &GraphTensors, node: usize, class: usize) -> (Ground, Vec<f64>) {
     let mut ground = Ground::new(rule, graph);
     ground.mark_all(OTHER);
     ground.mark(node, class as u32);
-    let mut state = ground.start(rule, 0, 0..graph.nodes());
+    let state = ground.start(rule, 0, 0..graph.nodes());
+    (ground, state)
+}
+
+/// The wave of one end as every node sees it that was reached after h steps: after h of them, or one more if h is odd.
+fn met(rule: &Rule, graph: &GraphTensors, node: usize, class: usize, ruler: usize) -> (Vec<f64>, usize) {
+    let (ground, mut state) = one_end(rule, graph, node, class);
+    let (mut seen, mut waves, width) = (state.clone(), Waves::new(graph.nodes()), rule.channels);
+    let mut is_reached = vec![false; graph.nodes()];
+    is_reached[node] = true;
+    let mut steps = 0;
+    loop {
+        let mut reached = Vec::new();
+        for _ in 0..2 {
+            waves.step(rule, &ground, 0, &mut state);
+            let arrived = |at: usize| state[at * width + ruler] > ABSENT / 2.0;
+            let new = waves.changed().iter().map(|&at| at as usize).filter(|&at| !is_reached[at] && arrived(at));
+            let before = reached.len();
+            reached.extend(new);
+            reached[before..].iter().for_each(|&at| is_reached[at] = true);
+        }
+        if reached.is_empty() {
+            return (seen, steps);
+        }
+        steps += 2;
+        for at in reached {
+            seen[at * width..(at + 1) * width].copy_from_slice(&state[at * width..(at + 1) * width]);
+        }
+    }
+}
+
+/// The waves of one end at rest, `[nodes, channels]`, and the steps they took.
+fn settled(rule: &Rule, graph: &GraphTensors, node: usize, class: usize) -> (Vec<f64>, usize) {
+    let (ground, mut state) = one_end(rule, graph, node, class);
     let mut waves = Waves::new(graph.nodes());
     let mut steps = 0;
     while !waves.is_at_rest() && steps <= graph.nodes() {
@@ -152,8 +196,7 @@ impl Slopes {
             Self { weight: rule.head[head], fixed: Vec::new(), slopes: [0.0; 2], ruler: None, nowhere: 0.0 };
         let row = &rule.read[head * rule.channels..(head + 1) * rule.channels];
         for (channel, &weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
-            let starts: Vec<bool> = (0..3).map(|class| rule.start[class * rule.channels + channel] == 0.0).collect();
-            let from = match starts[..] {
+            let from = match rule.starts(channel)? {
                 [true, false, false] => SOURCE,
                 [false, true, false] => TARGET,
                 _ => return None,
@@ -198,6 +241,19 @@ impl Slopes {
 }
 
 impl Rule {
+    /// In which classes of nodes a channel starts; `None` if it starts with less than all in one of them.
+    fn starts(&self, channel: usize) -> Option<[bool; 3]> {
+        let mut starts = [false; 3];
+        for (class, starts) in starts.iter_mut().enumerate() {
+            let value = self.start[class * self.channels + channel];
+            *starts = value == 0.0;
+            if value != 0.0 && value > ABSENT / 2.0 {
+                return None;
+            }
+        }
+        Some(starts)
+    }
+
     /// Whether a node without a mark begins with at most what every node begins with, and edges only take from it.
     fn others_are_silent(&self) -> bool {
         let row = |class: usize| &self.start[class * self.channels..(class + 1) * self.channels];
@@ -213,14 +269,53 @@ impl Rule {
 
     /// Whether no step ends the model before some node was reached from both ends.
     fn stops_when_waves_meet(&self) -> bool {
-        let starts_at = |channel: usize, class: usize| self.start[class * self.channels + channel] == 0.0;
-        let only_at = |channel: usize, class: usize| (0..3).all(|other| starts_at(channel, other) == (other == class));
+        let only_at = |channel: usize, class: usize| {
+            let is_only = |starts: [bool; 3]| (0..3).all(|other| starts[other] == (other == class));
+            self.starts(channel).is_some_and(is_only)
+        };
         let rows = self.confidence_read.chunks_exact(self.channels.max(1)).zip(&self.confidence_weight);
         rows.filter(|(_, weight)| **weight > 0.0).any(|(row, _)| {
             let reads =
                 |class| row.iter().enumerate().any(|(channel, &weight)| weight > 0.0 && only_at(channel, class));
             reads(SOURCE) && reads(TARGET)
         })
+    }
+
+    /// Whether no step before the waves meet has any confidence, and the step at which they do has all of it.
+    fn stops_at_once(&self, symmetric: bool) -> bool {
+        let rows: Vec<&[f64]> = self.confidence_read.chunks_exact(self.channels.max(1)).collect();
+        let met = vec![0.0; rows.len()];
+        let apart = |row: usize| {
+            let mut features = met.clone();
+            // Where the wave of one end has arrived, and none of the other's.
+            features[row] = self.sums_by_end(rows[row], symmetric)?.into_iter().fold(f64::INFINITY, f64::min) * ABSENT;
+            Some(self.confidence(&features, 1.0, false))
+        };
+        let known: Option<Vec<f64>> =
+            (0..rows.len()).filter(|&row| self.confidence_weight[row] > 0.0).map(apart).collect();
+        // A row that reads one end only is met from the beginning: its least sum is 0, and so is its feature.
+        let met = self.confidence(&met, 1.0, true);
+        self.gate.is_none()
+            && met == 1.0
+            && known.is_some_and(|known| known.iter().all(|&one| one == 0.0 || one == 1.0))
+    }
+
+    /// What a row of the confidence reads of the waves of each end; `None` where it reads anything else, or waves that travel the wrong way.
+    fn sums_by_end(&self, row: &[f64], symmetric: bool) -> Option<[f64; 2]> {
+        let mut sums = [0.0; 2];
+        for (channel, &weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
+            let class = match self.starts(channel)? {
+                [true, false, false] => SOURCE,
+                [false, true, false] => TARGET,
+                [true, true, true] => continue,
+                _ => return None,
+            };
+            if self.rates[channel] != 0.0 || !(symmetric || (channel < self.first_against) == (class == SOURCE)) {
+                return None;
+            }
+            sums[class] += weight;
+        }
+        Some(sums)
     }
 }
 

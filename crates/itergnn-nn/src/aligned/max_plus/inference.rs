@@ -323,6 +323,11 @@ impl Waves {
         Self { changed: vec![first as u32, second as u32], ..Self::new(nodes) }
     }
 
+    /// The nodes that the last step changed.
+    pub(super) fn changed(&self) -> &[u32] {
+        &self.changed
+    }
+
     /// Whether the last step changed nothing.
     pub(super) fn is_at_rest(&self) -> bool {
         self.changed.is_empty()
