@@ -1,6 +1,6 @@
 //! Decimals of JSON, to the last bit.
 //!
-//! The JSON parser rounds decimals quickly, and may miss the last bit of a double. Where that matters, decimals are turned
+//! The JSON parser rounds decimals quickly, and may miss the last bit of a double. Decimals for which it might are turned
 //! into strings with a mark before the text is parsed, and the readers of numbers take such strings: what they hold is
 //! rounded exactly by the standard library.
 
@@ -62,7 +62,11 @@ impl Visitor<'_> for DecimalVisitor {
     }
 }
 
-/// The text with every decimal as a marked string; whole numbers stay, the parser reads them exactly.
+/// Digits of a decimal without an exponent up to which the parser is exact: it divides the digits, as a whole number, by a
+/// power of ten. Both are doubles without rounding (ten to the 22nd still is), and one division is rounded correctly.
+const EXACT_DIGITS: usize = 15;
+
+/// The text with every long decimal as a marked string; the parser reads whole numbers and short decimals exactly.
 fn marked(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let (mut changed, mut copied, mut at) = (String::new(), 0, 0);
@@ -72,7 +76,7 @@ fn marked(text: &str) -> Cow<'_, str> {
             b'"' => at = end_of_string(bytes, at),
             b'-' | b'0'..=b'9' => {
                 let end = at + bytes[at..].iter().take_while(is_part).count();
-                if is_decimal(&text[at..end]) {
+                if !is_short(&bytes[at..end]) && is_decimal(&text[at..end]) {
                     changed.push_str(&text[copied..at]);
                     changed.extend(['"', MARK]);
                     changed.push_str(&text[at..end]);
@@ -104,6 +108,11 @@ fn end_of_string(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
+/// Whether a token has too few digits, and no exponent, for the parser to miss a bit.
+fn is_short(token: &[u8]) -> bool {
+    token.len() <= EXACT_DIGITS && !token.iter().any(|byte| matches!(byte, b'e' | b'E'))
+}
+
 /// Whether a token is a number as JSON writes it, with a fraction or an exponent, and finite.
 fn is_decimal(token: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -126,13 +135,24 @@ mod tests {
     use serde_json::Value;
 
     #[test]
-    fn only_decimals_outside_strings_are_marked() {
-        let text = r#"{"a 1.5": "2.5 \" 3.5", "b": [1.5, -2, 0.25e-3, 1E5, 7]}"#;
+    fn only_long_decimals_outside_strings_are_marked() {
+        let text = r#"{"a 1e5": "2e5 \" 3e5", "b": [1.0000000000000001, -2, 0.25e-3, 1E5, 0.25]}"#;
         let value: Value = serde_json::from_str(&marked(text)).unwrap();
-        assert_eq!(value["a 1.5"], "2.5 \" 3.5");
+        assert_eq!(value["a 1e5"], "2e5 \" 3e5");
         let numbers: Vec<Option<f64>> = value["b"].as_array().unwrap().iter().map(|n| number(n.as_str()?)).collect();
-        assert_eq!(numbers, [Some(1.5), None, Some(0.25e-3), Some(1e5), None]);
-        for kept in ["[1, -2, 30]", "\"1.5", "[01.5]", "[1.]", "[.5]", "[1e]", "[1e999]", "[--1.5]", "{\"a\\"] {
+        assert_eq!(numbers, [Some(1.0), None, Some(0.25e-3), Some(1e5), None]);
+        for kept in [
+            "[1, -2, 30]",
+            "[-1234567.654321]",
+            "\"1e5",
+            "[01e5]",
+            "[1.e5]",
+            "[.5]",
+            "[1e]",
+            "[1e999]",
+            "[--1e5]",
+            "{\"a\\",
+        ] {
             assert!(matches!(marked(kept), Cow::Borrowed(_)), "{kept}");
         }
     }
@@ -143,9 +163,11 @@ mod tests {
         let mut state = 1_u64;
         for round in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let text = match round % 3 {
+            let text = match round % 5 {
                 0 => format!("{}.{}", state >> 40, state & 0xffff_ffff),
                 1 => format!("0.{state}"),
+                2 => format!("-{}.{:06}", state >> 40, state & 0xf_ffff),
+                3 => format!("0.{:013}", state >> 24),
                 _ => format!("{}e-{}", state, state % 60),
             };
             let Decimal(read) = from_str(&text).unwrap();
