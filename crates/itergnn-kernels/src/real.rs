@@ -73,21 +73,27 @@ impl Real for f32 {
     const NEGLIGIBLE: Self = 1e-24;
     const SMALLEST_EXPONENT: Self = -60.0;
 
+    #[inline]
     fn from_f64(value: f64) -> Self {
         value as f32
     }
+    #[inline]
     fn to_f64(self) -> f64 {
         f64::from(self)
     }
+    #[inline]
     fn exp(self) -> Self {
         f32::exp(self)
     }
+    #[inline]
     fn abs(self) -> Self {
         f32::abs(self)
     }
+    #[inline]
     fn is_finite(self) -> bool {
         f32::is_finite(self)
     }
+    #[inline]
     fn is_nan(self) -> bool {
         f32::is_nan(self)
     }
@@ -103,21 +109,27 @@ impl Real for f64 {
     const NEGLIGIBLE: Self = 1e-280;
     const SMALLEST_EXPONENT: Self = -700.0;
 
+    #[inline]
     fn from_f64(value: f64) -> Self {
         value
     }
+    #[inline]
     fn to_f64(self) -> f64 {
         self
     }
+    #[inline]
     fn exp(self) -> Self {
         f64::exp(self)
     }
+    #[inline]
     fn abs(self) -> Self {
         f64::abs(self)
     }
+    #[inline]
     fn is_finite(self) -> bool {
         f64::is_finite(self)
     }
+    #[inline]
     fn is_nan(self) -> bool {
         f64::is_nan(self)
     }

@@ -135,6 +135,7 @@ impl<'a, T: Real> Block<'a, T> {
             source: unsafe { states.as_ptr().add(nodes.start * width) },
             target: pooled.as_mut_ptr(),
             positions: winners.as_mut_ptr(),
+            changed: std::ptr::null(),
         };
         // SAFETY: the table fits the processor; a graph of a checked batch has a node.
         unsafe { (self.kernels.pool_max)(&pool) };

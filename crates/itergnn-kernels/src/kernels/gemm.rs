@@ -83,9 +83,13 @@ unsafe fn panel<S: Simd, const V: usize>(gemm: &Gemm<S::Scalar>, column: usize) 
     let mut row = 0;
     // SAFETY: the tiles partition the rows.
     unsafe {
-        while row + 6 <= gemm.rows {
-            tile::<S, 6, V>(gemm, row, column);
-            row += 6;
+        while row + S::TILE_ROWS <= gemm.rows {
+            if S::TILE_ROWS == 6 {
+                tile::<S, 6, V>(gemm, row, column);
+            } else {
+                tile::<S, 4, V>(gemm, row, column);
+            }
+            row += S::TILE_ROWS;
         }
         match gemm.rows - row {
             1 => tile::<S, 1, V>(gemm, row, column),

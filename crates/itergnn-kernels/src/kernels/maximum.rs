@@ -58,32 +58,47 @@ pub(crate) struct MaxForward<T> {
 pub(super) unsafe fn max_forward<S: Simd>(args: &MaxForward<S::Scalar>) -> bool {
     // SAFETY: the contract of the function.
     unsafe {
-        let mut poison = S::splat(S::Scalar::ZERO);
+        // Several sums, so that an addition need not wait for the one before it.
+        let mut poison = [S::splat(S::Scalar::ZERO); 4];
         for node in 0..args.edges.nodes {
             *args.changed.add(node) = 0;
             if args.before == args.after && args.edges.is_unreached(node) {
                 continue;
             }
-            let mut column = 0;
-            while column + 4 * S::LANES <= args.width {
-                max_columns::<S, 4>(args, node, column, &mut poison);
-                column += 4 * S::LANES;
-            }
-            while column < args.width {
-                max_columns::<S, 1>(args, node, column, &mut poison);
-                column += S::LANES;
+            if matches!(args.winners, Winners::Forget) {
+                max_row::<S, false>(args, node, &mut poison);
+            } else {
+                max_row::<S, true>(args, node, &mut poison);
             }
         }
-        S::sum(poison) == S::Scalar::ZERO
+        let [a, b, c, d] = poison;
+        S::sum(S::add(S::add(a, b), S::add(c, d))) == S::Scalar::ZERO
     }
 }
 
 #[inline(always)]
-unsafe fn max_columns<S: Simd, const V: usize>(
+unsafe fn max_row<S: Simd, const NOTE: bool>(args: &MaxForward<S::Scalar>, node: usize, poison: &mut [S::Vector; 4]) {
+    let mut column = 0;
+    // SAFETY: the contract of `max_forward`; the columns lie within the width.
+    unsafe {
+        while column + 4 * S::LANES <= args.width {
+            max_columns::<S, 4, NOTE>(args, node, column, poison);
+            column += 4 * S::LANES;
+        }
+        while column < args.width {
+            max_columns::<S, 1, NOTE>(args, node, column, poison);
+            column += S::LANES;
+        }
+    }
+}
+
+/// Some columns of a node; the winners only with `NOTE`.
+#[inline(always)]
+unsafe fn max_columns<S: Simd, const V: usize, const NOTE: bool>(
     args: &MaxForward<S::Scalar>,
     node: usize,
     column: usize,
-    poison: &mut S::Vector,
+    poison: &mut [S::Vector; 4],
 ) {
     // SAFETY: the contract of `max_forward`; `column` plus V vectors lies within the width.
     unsafe {
@@ -95,19 +110,22 @@ unsafe fn max_columns<S: Simd, const V: usize>(
         for v in 0..V {
             best[v] = S::load(args.before.add(start + v * S::LANES));
         }
-        let mut any = 0;
         for edge in first..end {
-            let number = S::splat(S::Scalar::from_f64(args.edges.number(node, edge)));
+            let number = if NOTE { S::splat(S::Scalar::from_f64(args.edges.number(node, edge))) } else { zero };
             let message = args.messages.add(*args.edges.rows.add(edge) as usize * args.width + column);
             for v in 0..V {
                 let value = S::load(message.add(v * S::LANES));
                 // Zero times an infinite or undefined value is undefined, and stays so in the sum.
-                *poison = S::mul_add(value, zero, *poison);
-                let better = S::greater(value, best[v]);
-                best[v] = S::select(better, value, best[v]);
-                winner[v] = S::select(better, number, winner[v]);
-                any |= S::mask_to_bits(better);
+                poison[v] = S::mul_add(value, zero, poison[v]);
+                if NOTE {
+                    winner[v] = S::select(S::greater(value, best[v]), number, winner[v]);
+                }
+                best[v] = S::maximum(value, best[v]);
             }
+        }
+        let mut any = 0;
+        for v in 0..V {
+            any |= S::mask_to_bits(S::greater(best[v], S::load(args.before.add(start + v * S::LANES))));
         }
         *args.changed.add(node) |= u8::from(any != 0);
         for v in 0..V {

@@ -284,10 +284,11 @@ unsafe fn edge_backward<S: Simd, const V: usize>(args: &MaxBackward<S::Scalar>, 
     unsafe {
         let (zero, slope) = (S::splat(S::Scalar::ZERO), S::splat(S::Scalar::LEAKY_SLOPE));
         let (rows, edge) = (&args.rows, won.edge);
+        let parts = rows.parts(edge);
         let mut first = [zero; V];
         let mut change = [zero; V];
         for v in 0..V {
-            let input = rows.input::<S>(edge, column + v * S::LANES);
+            let input = rows.input::<S>(parts, column + v * S::LANES);
             first[v] = S::maximum(input, S::mul(input, slope));
             S::store(args.first.add(won.row * rows.width + column + v * S::LANES), first[v]);
         }

@@ -25,25 +25,51 @@ pub(crate) struct MessageRows<T> {
     pub(crate) width: usize,
 }
 
+/// Where the parts of one row lie.
+#[derive(Clone, Copy)]
+pub(super) struct RowParts<T> {
+    sender: *const T,
+    /// Null for layers without a receiver's part.
+    receiver: *const T,
+    features: *const T,
+}
+
 impl<T: Real> MessageRows<T> {
-    /// One vector of the input of row `row`.
+    /// The parts of row `row`.
+    ///
+    /// # Safety
+    /// As [`activate`].
+    #[inline(always)]
+    pub(super) unsafe fn parts(&self, row: usize) -> RowParts<T> {
+        // SAFETY: the indices of a row lie within the arrays they point into.
+        unsafe {
+            let prepared = |node: u32| self.prepared.add(node as usize * self.prepared_row);
+            RowParts {
+                sender: prepared(*self.senders.add(row)),
+                receiver: match self.receiver_column {
+                    Some(start) => prepared(*self.receivers.add(row)).add(start),
+                    None => std::ptr::null(),
+                },
+                features: self.features.add(*self.edges.add(row) as usize * self.feature_width),
+            }
+        }
+    }
+
+    /// One vector of the input of a row.
     ///
     /// # Safety
     /// As [`activate`]; `column` plus one vector lies within the width.
     #[inline(always)]
-    pub(super) unsafe fn input<S: Simd<Scalar = T>>(&self, row: usize, column: usize) -> S::Vector {
-        // SAFETY: the indices of a row lie within the arrays they point into.
+    pub(super) unsafe fn input<S: Simd<Scalar = T>>(&self, parts: RowParts<T>, column: usize) -> S::Vector {
+        // SAFETY: the parts are as wide as the row.
         unsafe {
-            let sender = *self.senders.add(row) as usize;
-            let mut value = S::load(self.prepared.add(sender * self.prepared_row + column));
-            if let Some(start) = self.receiver_column {
-                let receiver = *self.receivers.add(row) as usize;
-                value = S::add(value, S::load(self.prepared.add(receiver * self.prepared_row + start + column)));
+            let mut value = S::load(parts.sender.add(column));
+            if !parts.receiver.is_null() {
+                value = S::add(value, S::load(parts.receiver.add(column)));
             }
-            let features = self.features.add(*self.edges.add(row) as usize * self.feature_width);
             for feature in 0..self.feature_width {
                 let weight = S::load(self.edge_weight.add(feature * self.width + column));
-                value = S::mul_add(S::splat(*features.add(feature)), weight, value);
+                value = S::mul_add(S::splat(*parts.features.add(feature)), weight, value);
             }
             value
         }
@@ -69,8 +95,9 @@ pub(super) unsafe fn activate<S: Simd>(args: &Activate<S::Scalar>) {
         let width = args.rows.width;
         for row in 0..args.count {
             let target = args.target.add(row * width);
+            let parts = args.rows.parts(args.first + row);
             for column in (0..width).step_by(S::LANES) {
-                let value = args.rows.input::<S>(args.first + row, column);
+                let value = args.rows.input::<S>(parts, column);
                 S::store(target.add(column), S::maximum(value, S::mul(value, slope)));
             }
         }

@@ -73,16 +73,19 @@ pub(super) unsafe fn column_sum<S: Simd>(args: &ColumnSum<S::Scalar>) {
     }
 }
 
-/// Elementwise maximum over rows (at least one), and which row has it first.
+/// Elementwise maximum over rows (at least one), and which row has it first; or an old maximum raised by the rows that
+/// changed.
 #[derive(Clone, Copy)]
 pub(crate) struct PoolMax<T> {
     pub(crate) rows: usize,
     pub(crate) width: usize,
     pub(crate) source: *const T,
-    /// `[width]`.
+    /// `[width]`; with `changed`, holds the old maximum.
     pub(crate) target: *mut T,
-    /// `[width]`.
+    /// `[width]`; not written with `changed`.
     pub(crate) positions: *mut u32,
+    /// `[rows]`: 1 for the rows that may raise the maximum; null to take it over all.
+    pub(crate) changed: *const u8,
 }
 
 /// # Safety
@@ -93,6 +96,16 @@ pub(super) unsafe fn pool_max<S: Simd>(args: &PoolMax<S::Scalar>) {
     unsafe {
         let one = S::splat(S::Scalar::ONE);
         for column in (0..args.width).step_by(S::LANES) {
+            if !args.changed.is_null() {
+                let mut best = S::load(args.target.add(column));
+                for row in 0..args.rows {
+                    if *args.changed.add(row) == 1 {
+                        best = S::maximum(S::load(args.source.add(row * args.width + column)), best);
+                    }
+                }
+                S::store(args.target.add(column), best);
+                continue;
+            }
             let mut best = S::load(args.source.add(column));
             let mut position = S::splat(S::Scalar::ZERO);
             let mut number = position;

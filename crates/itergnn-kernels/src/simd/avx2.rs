@@ -15,6 +15,7 @@ unsafe impl Simd for Avx2 {
     type Mask = __m256;
     const LANES: usize = 8;
     const TILE_VECTORS: usize = 2;
+    const TILE_ROWS: usize = 4;
     const ROW_VECTORS: usize = 5;
 
     #[inline(always)]

@@ -15,6 +15,7 @@ unsafe impl Simd for Avx512 {
     type Mask = __mmask16;
     const LANES: usize = 16;
     const TILE_VECTORS: usize = 5;
+    const TILE_ROWS: usize = 6;
     const ROW_VECTORS: usize = 8;
 
     #[inline(always)]

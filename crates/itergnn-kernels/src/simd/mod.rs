@@ -41,9 +41,11 @@ pub(crate) unsafe trait Simd: Copy + 'static {
     type Mask: Copy;
     /// Values per vector; divides [`ROW_ALIGNMENT`].
     const LANES: usize;
-    /// Most vectors per row of a matrix-product tile, at most 5; tiles have 6 rows (5 where there are 5 vectors), so that accumulators and operands fit
-    /// the registers.
+    /// Most vectors per row of a matrix-product tile, at most 5.
     const TILE_VECTORS: usize;
+    /// Rows of a matrix-product tile, 4 or 6 (5 where there are 5 vectors), so that accumulators and operands fit the
+    /// registers with some to spare: a sum that the compiler puts on the stack doubles the time of a product.
+    const TILE_ROWS: usize;
     /// Most vectors of which a sparse row keeps two sets in registers, at most 8.
     const ROW_VECTORS: usize;
 

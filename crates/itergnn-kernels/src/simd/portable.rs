@@ -23,6 +23,7 @@ unsafe impl<T: Real> Simd for Portable<T> {
     type Mask = [bool; LANES];
     const LANES: usize = LANES;
     const TILE_VECTORS: usize = 2;
+    const TILE_ROWS: usize = 6;
     const ROW_VECTORS: usize = 5;
 
     #[inline(always)]

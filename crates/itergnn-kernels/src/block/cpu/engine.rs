@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::backward::{BackwardScratch, Targets};
 use super::forward::{ForwardScratch, Job};
-use super::packed::{PackedWeights, unpack_gradient};
+use super::packed::{PackedWeights, WayBack, unpack_gradient};
 use super::plan::GraphPlan;
 use super::tape::{Memory, Tape};
 use super::threads;
@@ -130,7 +130,7 @@ pub fn forward<T: Real>(
 ) -> Result<(BlockOutput<T>, Tape<T>), KernelError> {
     inputs.validate(config)?;
     let layout = ParameterLayout::new(config);
-    let weights = PackedWeights::new(config, &layout, inputs.parameters);
+    let weights = PackedWeights::new(config, &layout, inputs.parameters, WayBack::Yes);
     let kernels = T::kernels(engine.isa);
     let job = Job { kernels, config, layout: &layout, inputs, weights: &weights, wanted };
     let batch = &inputs.batch;

@@ -259,23 +259,14 @@ impl<T: Real> Job<'_, T> {
         let (nodes, width) = (tape.plan.nodes, self.weights.shapes.hidden_row);
         let target = tape.pooled.record_mut(tape.steps - 1);
         let grows = tape.convolution.is_none() && tape.steps > 1;
-        if tape.memory == Memory::Last && options.pooling == ReadoutKind::Max && grows {
-            // States only grow, so the old maximum and the nodes that changed tell the new one; where it is, nobody asks.
-            // SAFETY: the record holds one padded row of initialised memory.
-            let pooled = unsafe { std::slice::from_raw_parts_mut(target, width) };
-            for (state, &changed) in tape.hidden.record(tape.steps).chunks_exact(width).zip(active.changed(nodes)) {
-                if changed == 1 {
-                    let pairs = pooled.iter_mut().zip(state);
-                    pairs.for_each(|(most, &value)| *most = if value > *most { value } else { *most });
-                }
-            }
-            return;
-        }
         let source = tape.hidden.record(tape.steps).as_ptr();
         if options.pooling == ReadoutKind::Max {
+            // States only grow, so the old maximum and the nodes that changed tell the new one; where it is, nobody asks.
+            let raises = tape.memory == Memory::Last && grows;
+            let changed = if raises { active.changed(nodes).as_ptr() } else { std::ptr::null() };
             let positions = tape.pooled_positions.record_mut(tape.steps - 1);
-            // SAFETY: the records hold one padded row each; a graph with a schedule has at least one node.
-            unsafe { (self.kernels.pool_max)(&PoolMax { rows: nodes, width, source, target, positions }) }
+            // SAFETY: the records hold one padded row each, and there is a flag per node; a graph with a schedule has at least one node.
+            unsafe { (self.kernels.pool_max)(&PoolMax { rows: nodes, width, source, target, positions, changed }) }
             return;
         }
         // SAFETY: the record holds one padded row of initialised memory.

@@ -3,7 +3,7 @@
 use super::engine::{Engine, costs, per_graph};
 use super::forward::{ForwardScratch, Job};
 use super::large::Strategy;
-use super::packed::PackedWeights;
+use super::packed::{PackedWeights, WayBack};
 use super::tape::Memory;
 use super::threads;
 use crate::block::batch::BlockInputs;
@@ -46,7 +46,7 @@ pub fn infer_with<T: Real>(
 ) -> Result<BlockOutput<T>, KernelError> {
     inputs.validate(config)?;
     let layout = ParameterLayout::new(config);
-    let weights = PackedWeights::new(config, &layout, inputs.parameters);
+    let weights = PackedWeights::new(config, &layout, inputs.parameters, WayBack::No);
     let kernels = T::kernels(engine.isa());
     let job = Job { kernels, config, layout: &layout, inputs, weights: &weights, wanted: Wanted::default() };
     let batch = &inputs.batch;

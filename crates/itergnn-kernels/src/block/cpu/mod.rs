@@ -7,7 +7,7 @@
 //! - Edges whose inputs did not change in the last step are skipped ([`active`]).
 //! - The gradient of a maximum visits only the winners; that of attention keeps only the signs of the messages.
 //! - Large graphs have an inference of their own, which works only where something changes ([`large`]).
-//! - Rows are padded and aligned, weights are packed in both directions once per call, and memory is reused ([`tape`]).
+//! - Rows are padded and aligned, weights are packed once per call (in both directions where there is a way back), and memory is reused ([`tape`]).
 //!
 //! Gradients of the parameters are summed per group of graphs and then over the groups in a fixed order ([`threads`]); the groups do not depend on the
 //! number of threads, so neither do the bits of the result.

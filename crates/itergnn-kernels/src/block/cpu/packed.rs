@@ -126,6 +126,7 @@ impl Sections {
 }
 
 /// Calls `visit(flat, packed)` for every first-layer, score, edge and bias parameter of a layer.
+#[inline]
 fn for_each_first(
     layout: &ParameterLayout,
     shapes: &Shapes,
@@ -185,12 +186,20 @@ pub(super) struct PackedWeights<T> {
     values: Buffer<T>,
 }
 
+/// Whether there will be a way back, which reads weights in an order of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WayBack {
+    Yes,
+    No,
+}
+
 impl<T: Real> PackedWeights<T> {
-    pub(super) fn new(config: &BlockConfig, layout: &ParameterLayout, parameters: &[T]) -> Self {
+    pub(super) fn new(config: &BlockConfig, layout: &ParameterLayout, parameters: &[T], way_back: WayBack) -> Self {
         let shapes = Shapes::new(config);
         let sections = Sections::new(&shapes);
         let mut values = Buffer::new(sections.len * config.layers());
         values.as_mut_slice().fill(T::ZERO);
+        let is_back = way_back == WayBack::Yes;
         let Shapes { hidden, hidden_row, message, message_row, prepared_row, .. } = shapes;
         for (layer, packed) in values.as_mut_slice().chunks_exact_mut(sections.len.max(1)).enumerate() {
             if config.is_convolution() {
@@ -199,7 +208,7 @@ impl<T: Real> PackedWeights<T> {
             } else {
                 for_each_first(layout, &shapes, &sections, layer, |flat, place| packed[place] = parameters[flat]);
             }
-            for row in 0..hidden {
+            for row in 0..if is_back { hidden } else { 0 } {
                 for column in 0..prepared_row {
                     packed[sections.prepare_transposed + column * hidden_row + row] =
                         packed[sections.prepare + row * prepared_row + column];
@@ -207,9 +216,9 @@ impl<T: Real> PackedWeights<T> {
             }
             let second = layout.get(parameters, layer, ParameterKind::SecondWeight);
             for row in 0..if shapes.has_second { message } else { 0 } {
-                for column in 0..hidden {
-                    let value = second[row * hidden + column];
-                    packed[sections.second + row * hidden_row + column] = value;
+                let (values, start) = (&second[row * hidden..][..hidden], sections.second + row * hidden_row);
+                packed[start..start + hidden].copy_from_slice(values);
+                for (column, &value) in values.iter().enumerate().take(if is_back { hidden } else { 0 }) {
                     packed[sections.second_transposed + column * message_row + row] = value;
                 }
             }

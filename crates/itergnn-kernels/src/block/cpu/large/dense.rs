@@ -149,6 +149,7 @@ impl<T: Real> DenseStep<'_, T> {
                 source: self.places.states.add(first * width),
                 target: self.pools.add(chunk * width),
                 positions: positions.as_mut_ptr(),
+                changed: std::ptr::null(),
             });
         }
     }
