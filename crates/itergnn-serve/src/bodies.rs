@@ -51,14 +51,23 @@ fn is_limit(error: &axum::Error) -> bool {
     false
 }
 
-/// The JSON of a request.
+/// That a request says that it is JSON.
 ///
 /// # Errors
-/// 415 if it does not say that it is JSON (a form of another site cannot say so), 400 with the place of what is wrong.
-pub(crate) fn json<T: DeserializeOwned>(headers: &axum::http::HeaderMap, bytes: &Bytes) -> Result<T, ApiError> {
+/// 415 if it does not: a form of another site cannot say so.
+pub(crate) fn expect_json(headers: &axum::http::HeaderMap) -> Result<(), ApiError> {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     if kind.split(';').next().map(str::trim) != Some("application/json") {
         return Err(ApiError::refused(StatusCode::UNSUPPORTED_MEDIA_TYPE, "send JSON, as application/json"));
     }
+    Ok(())
+}
+
+/// The JSON of a request.
+///
+/// # Errors
+/// As [`expect_json`]; 400 with the place of what is wrong.
+pub(crate) fn json<T: DeserializeOwned>(headers: &axum::http::HeaderMap, bytes: &Bytes) -> Result<T, ApiError> {
+    expect_json(headers)?;
     serde_json::from_slice(bytes).map_err(|error| ApiError::bad_request(format!("the request: {error}")))
 }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Semaphore, watch};
 
-use crate::bodies::json;
+use crate::bodies::{expect_json, json};
 use crate::catalogue::Catalogue;
 use crate::engine::{self, files, games, paths, samples};
 use crate::error::ApiError;
@@ -138,9 +138,9 @@ async fn compute_json<R: DeserializeOwned, T: Serialize>(
 }
 
 async fn predict(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Answer {
-    let bytes = body.clone();
-    compute_json(&shared, headers, body, move |state, request: &engine::PredictRequest, _| {
-        engine::predict(&*state.catalogue.find(&request.model)?, request, &bytes)
+    compute(&shared, move |state, _| {
+        expect_json(&headers)?;
+        engine::predict(&|name: &str| state.catalogue.find(name), &body)
     })
     .await
 }

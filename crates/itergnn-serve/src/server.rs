@@ -9,6 +9,7 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
+use itergnn::train::learning::keep_freed_memory;
 use tokio::sync::{Semaphore, watch};
 
 use crate::catalogue::Catalogue;
@@ -90,8 +91,10 @@ impl Server {
     /// # Errors
     /// [`ServeError::System`] if there are no threads or sockets.
     pub fn run(self) -> Result<(), ServeError> {
-        // Two threads listen and write; what takes long runs on the pool.
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+        // An answer frees what the next one needs.
+        keep_freed_memory();
+        // One thread listens and writes; what takes long runs on the pool. A second one would cost more to wake than it does.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let done = runtime.block_on(self.answer());
         runtime.shutdown_timeout(LAST_WORDS);
         done

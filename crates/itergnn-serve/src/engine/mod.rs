@@ -12,10 +12,12 @@ pub(crate) mod scene;
 mod views;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use itergnn::Model;
 use itergnn::graph::formats::parse_sample;
 use itergnn::nn::{Device, GnnConfig, RunOptions, store};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -62,11 +64,11 @@ impl Loaded {
     }
 }
 
-/// Who is asked about a graph. The graph stands beside these fields, as `itergnn sample` writes it; it is the larger
-/// part by far and read once, by its own reader.
+/// Who is asked about a graph. The graph stands beside these members, as `itergnn sample` writes it, and is the larger
+/// part by far: its reader goes over the request, once, and hands on what it does not know.
 #[derive(Debug, Deserialize)]
-pub(crate) struct PredictRequest {
-    pub(crate) model: String,
+struct PredictRequest {
+    model: String,
     #[serde(default)]
     max_iterations: Option<usize>,
 }
@@ -82,8 +84,19 @@ pub(crate) struct PredictAnswer {
 }
 
 /// What a model says about a graph.
-pub(crate) fn predict(loaded: &Loaded, request: &PredictRequest, body: &[u8]) -> Result<PredictAnswer, ApiError> {
-    let record = parse_sample(body, "the request").map_err(ApiError::bad_request)?;
+pub(crate) fn predict(
+    find: &dyn Fn(&str) -> Result<Arc<Loaded>, ApiError>,
+    body: &[u8],
+) -> Result<PredictAnswer, ApiError> {
+    let wrong = |error: serde_json::Error| ApiError::bad_request(format!("the request: {error}"));
+    if body.trim_ascii().contains(&b'\n') {
+        // The reader takes a first line that is an object for the whole; a request with more than one is refused.
+        serde_json::from_slice::<IgnoredAny>(body).map_err(wrong)?;
+    }
+    let mut record = parse_sample(body, "the request").map_err(ApiError::bad_request)?;
+    let request: PredictRequest =
+        serde_json::from_value(Value::Object(std::mem::take(&mut record.fields))).map_err(wrong)?;
+    let loaded = find(&request.model)?;
     let graph = record.graph().map_err(ApiError::bad_request)?;
     let cap = loaded.iterations_within(WORK_OF_A_PREDICTION, graph.nodes(), graph.edges(), request.max_iterations);
     let answer = loaded.model.predict_with(&graph, &RunOptions::inference().with_cap(cap));

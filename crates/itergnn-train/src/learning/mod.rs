@@ -8,4 +8,5 @@ mod optimiser;
 pub(crate) use learner::check_names;
 pub use learner::{Learner, LearnerState, StepReport};
 pub use loss::batch_loss;
+pub use memory::keep_freed_memory;
 pub use optimiser::{Moments, Optimiser};
