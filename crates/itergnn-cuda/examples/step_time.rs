@@ -1,6 +1,7 @@
 //! Times whole training steps: 32 graphs of sizes [4, 34), 30 iterations of which none stops early, hidden width 64.
 //!
-//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile] [part of a name]`; a 0 leaves the choice to the plan. Then one large graph.
+//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile] [part of a name] [plain]`; a 0 leaves the choice to the plan, `plain` keeps to products
+//! without tensor cores. Then one large graph.
 
 use std::time::Instant;
 
@@ -158,12 +159,20 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
     let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
     let steps = numbers.first().copied().unwrap_or(200);
     let at = |index: usize| numbers.get(index).copied().filter(|&value| value > 0);
-    let tuning =
-        Tuning { threads: at(1), blocks_per_multiprocessor: at(2), graphs: at(3), edge_tile: at(4), large: None };
+    let plain = std::env::args().any(|text| text == "plain");
+    let tuning = Tuning {
+        threads: at(1),
+        blocks_per_multiprocessor: at(2),
+        graphs: at(3),
+        edge_tile: at(4),
+        large: None,
+        sliced: plain.then_some(false),
+    };
     let gpu = Gpu::open()?;
     println!("{}, {} multiprocessors", gpu.name(), gpu.multiprocessors());
     let iterative = ControllerConfig::iter_decay().with_iter(|iter| iter.epsilon = 0.0);
-    let wanted: Vec<String> = std::env::args().skip(1).filter(|text| text.parse::<usize>().is_err()).collect();
+    let words = std::env::args().skip(1).filter(|text| text.parse::<usize>().is_err() && text != "plain");
+    let wanted: Vec<String> = words.collect();
     for (what, kind, aggregation, controller) in [
         ("path-sim max", LayerKind::PathSim, Aggregation::Max, iterative),
         ("path-sim max, stack", LayerKind::PathSim, Aggregation::Max, ControllerConfig::stack(30)),

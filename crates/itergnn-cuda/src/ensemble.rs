@@ -1,11 +1,13 @@
 //! Models that learn side by side.
 
-use cudarc::driver::{CudaSlice, CudaView, DevicePtr, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaSlice, CudaView, LaunchConfig, PushKernelArg};
 
-use crate::layout::{Address, Launch, RecipeNumbers, StepNumbers, Update};
+use crate::buffers::{Buffers, address};
+use crate::layout::{Launch, StepNumbers};
 use crate::packing::pack;
 use crate::plan::{Plan, Tuning};
 use crate::program::Program;
+use crate::report::{Moments, RECORD, StepReport};
 use crate::samples::DeviceSamples;
 use crate::{CudaError, Gpu, ModelSpec, Network, Recipe, Samples};
 
@@ -14,9 +16,6 @@ const CHUNK: usize = 512;
 
 /// Threads of the kernels that add gradients up and update parameters.
 const UPDATE_THREADS: usize = 256;
-
-/// Numbers of a record of a step: loss, unspent mass, gradient norm, iterations, capped graphs, whether the model learned.
-const RECORD: usize = 6;
 
 /// How an ensemble is laid out on the card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,34 +30,6 @@ impl Default for EnsembleOptions {
     fn default() -> Self {
         Self { batch_size: 32, tuning: Tuning::default() }
     }
-}
-
-/// What one step of one model saw; means over the graphs of the batch where it says so.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StepReport {
-    /// The loss of the predictions, before the update.
-    pub loss: f32,
-    /// What unspent mass adds to it.
-    pub auxiliary_loss: f32,
-    /// The norm of the gradient, before clipping.
-    pub gradient_norm: f32,
-    /// Iterations of a graph, on average.
-    pub iterations: f32,
-    /// Share of the graphs whose loop was ended by the cap.
-    pub capped: f32,
-    /// Whether the parameters were updated: not after a number that is not finite.
-    pub learned: bool,
-}
-
-/// What Adam remembers of a model.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Moments {
-    /// Updates so far.
-    pub time: usize,
-    /// Running means of the gradient, in the order of the parameters.
-    pub first: Vec<f32>,
-    /// Running means of its square.
-    pub second: Vec<f32>,
 }
 
 /// Models of one shape on a card, with their samples.
@@ -77,25 +48,6 @@ pub struct Ensemble {
     buffers: Buffers,
     times: Vec<usize>,
     packs_cap: usize,
-}
-
-struct Buffers {
-    recipes: CudaSlice<RecipeNumbers>,
-    parameters: CudaSlice<f32>,
-    first: CudaSlice<f32>,
-    second: CudaSlice<f32>,
-    sums: CudaSlice<f32>,
-    gradients: CudaSlice<f32>,
-    floats: CudaSlice<f32>,
-    winners: CudaSlice<u8>,
-    rows: CudaSlice<u8>,
-    reports: CudaSlice<f32>,
-    squares: CudaSlice<f64>,
-    stopped: CudaSlice<i32>,
-}
-
-pub(crate) fn address<T>(gpu: &Gpu, slice: &CudaSlice<T>) -> Address {
-    slice.device_ptr(&gpu.stream).0
 }
 
 /// Batches of some steps, ready to be uploaded.
@@ -143,32 +95,9 @@ impl Ensemble {
         let parts = network.parameters().div_ceil(UPDATE_THREADS);
         gpu.check_memory(blocks as u64 * (workspace.bytes() + 4 * network.parameters() as u64) + 16 * count as u64)?;
         let device_samples = DeviceSamples::upload(gpu, &samples)?;
-        let stream = &gpu.stream;
-        let recipes: Vec<RecipeNumbers> =
-            models.iter().map(|model| model.network.numbers(Some(&model.recipe), None, true)).collect();
-        let parameters: Vec<f32> = models.iter().flat_map(|model| model.parameters.iter().copied()).collect();
-        let buffers = Buffers {
-            recipes: stream.clone_htod(&recipes)?,
-            parameters: stream.clone_htod(&parameters)?,
-            first: stream.alloc_zeros(count)?,
-            second: stream.alloc_zeros(count)?,
-            sums: stream.alloc_zeros(count)?,
-            gradients: stream.alloc_zeros(blocks * network.parameters())?,
-            floats: stream.alloc_zeros(blocks * workspace.floats)?,
-            winners: stream.alloc_zeros((blocks * workspace.winner_bytes).max(4))?,
-            rows: stream.alloc_zeros((blocks * workspace.row_bytes).max(4))?,
-            reports: stream.alloc_zeros(4 * blocks)?,
-            squares: stream.alloc_zeros(models.len() * parts)?,
-            stopped: stream.alloc_zeros(models.len())?,
-        };
+        let buffers = Buffers::new(gpu, models, &network, &workspace, blocks, parts)?;
         launch.samples = device_samples.addresses(gpu);
-        launch.recipes = address(gpu, &buffers.recipes);
-        launch.parameters = address(gpu, &buffers.parameters);
-        launch.gradients = address(gpu, &buffers.gradients);
-        launch.floats = address(gpu, &buffers.floats);
-        launch.winners = address(gpu, &buffers.winners);
-        launch.indices = address(gpu, &buffers.rows);
-        launch.reports = address(gpu, &buffers.reports);
+        buffers.describe(gpu, &mut launch);
         launch.samples_count = samples.len() as i32;
         Ok(Self {
             gpu: gpu.clone(),
@@ -304,7 +233,7 @@ impl Ensemble {
         learns: bool,
     ) -> Result<Chunk, CudaError> {
         let models = self.models();
-        let costs = Plan::costs(&self.network);
+        let costs = self.plan.costs(&self.network);
         let node_wise = self.network.block().node_wise();
         let mut chunk = Chunk { steps: Vec::new(), slots: Vec::new(), packs: 1, graphs: Vec::new() };
         let mut packed: Vec<Vec<Vec<u32>>> = Vec::new();
@@ -373,22 +302,9 @@ impl Ensemble {
         let count = chunk.steps.len() / models;
         let records = stream.alloc_zeros::<f32>(count * models * RECORD)?;
         let parts = self.network.parameters().div_ceil(UPDATE_THREADS);
-        let buffers = &self.buffers;
-        let mut update = Update {
-            recipes: address(gpu, &buffers.recipes),
-            gradients: address(gpu, &buffers.gradients),
-            reports: address(gpu, &buffers.reports),
-            sums: address(gpu, &buffers.sums),
-            parameters: address(gpu, &buffers.parameters),
-            first: address(gpu, &buffers.first),
-            second: address(gpu, &buffers.second),
-            squares: address(gpu, &buffers.squares),
-            stopped: address(gpu, &buffers.stopped),
-            parameter_count: self.network.parameters() as i32,
-            packs: chunk.packs as i32,
-            parts: parts as i32,
-            ..Update::default()
-        };
+        let mut update = self.buffers.update(gpu);
+        (update.parameter_count, update.parts) = (self.network.parameters() as i32, parts as i32);
+        update.packs = chunk.packs as i32;
         let mut launch =
             Launch { packs: chunk.packs as i32, samples: self.device_samples.addresses(gpu), ..self.launch };
         let shape = LaunchConfig {
@@ -401,7 +317,6 @@ impl Ensemble {
             block_dim: (UPDATE_THREADS as u32, 1, 1),
             shared_mem_bytes: 0,
         };
-        let models_count = models as i32;
         let (step_address, slot_address, record_address) =
             (address(gpu, &steps), address(gpu, &slots), address(gpu, &records));
         for step in 0..count {
@@ -415,13 +330,6 @@ impl Ensemble {
                 stream.launch_builder(&self.program.graph_step).arg(&launch).launch(shape)?;
                 stream.launch_builder(&self.program.sum_gradients).arg(&update).launch(update_shape)?;
                 stream.launch_builder(&self.program.adam).arg(&update).launch(update_shape)?;
-                stream.launch_builder(&self.program.note_faults).arg(&update).arg(&models_count).launch(
-                    LaunchConfig {
-                        grid_dim: (models.div_ceil(32) as u32, 1, 1),
-                        block_dim: (32, 1, 1),
-                        shared_mem_bytes: 0,
-                    },
-                )?;
             }
         }
         Ok(records)
@@ -436,17 +344,7 @@ impl Ensemble {
         let records = self.gpu.stream.clone_dtoh(records)?;
         let models = self.models();
         for (step, records) in records.chunks(models * RECORD).enumerate() {
-            let report = |(model, record): (usize, &[f32])| {
-                let graphs = graphs[step * models + model].max(1) as f32;
-                StepReport {
-                    loss: record[0],
-                    auxiliary_loss: record[1],
-                    gradient_norm: record[2],
-                    iterations: record[3] / graphs,
-                    capped: record[4] / graphs,
-                    learned: record[5] > 0.0,
-                }
-            };
+            let report = |(model, record): (usize, &[f32])| StepReport::new(record, graphs[step * models + model]);
             reports.push(records.chunks(RECORD).enumerate().map(report).collect());
         }
         Ok(())

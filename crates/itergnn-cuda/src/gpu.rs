@@ -85,6 +85,11 @@ impl Gpu {
         Ok(self.context.mem_get_info()?.0 as u64)
     }
 
+    /// Whether there are tensor cores that multiply TF32, and copies in the background.
+    pub(crate) fn has_tensor_cores(&self) -> bool {
+        self.capability >= (8, 0)
+    }
+
     /// The architecture's name for the compiler.
     pub(crate) fn architecture(&self) -> String {
         format!("sm_{}{}", self.capability.0, self.capability.1)

@@ -2,7 +2,7 @@
 
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg};
 
-use crate::ensemble::address;
+use crate::buffers::address;
 use crate::layout::{LargeLaunch, ProgressNumbers};
 use crate::program::{LargeProgram, TILE};
 use crate::{CudaError, Gpu, Mode, Network, Perceptron, Readout, SampleView};

@@ -18,6 +18,7 @@
 //! ```
 #![allow(unsafe_code)]
 
+mod buffers;
 mod cache;
 mod convolution;
 mod ensemble;
@@ -30,9 +31,11 @@ mod packing;
 mod plan;
 mod predict;
 mod program;
+mod report;
 mod samples;
+mod sizes;
 
-pub use ensemble::{Ensemble, EnsembleOptions, Moments, StepReport};
+pub use ensemble::{Ensemble, EnsembleOptions};
 pub use error::CudaError;
 pub use gpu::Gpu;
 pub use itergnn_kernels::block;
@@ -40,4 +43,5 @@ pub use large::{LargeAnswer, LargeGraph};
 pub use network::{Loss, ModelSpec, Network, Perceptron, Readout, Recipe};
 pub use plan::Tuning;
 pub use predict::{Answers, Mode, Predictor, Question};
+pub use report::{Moments, StepReport};
 pub use samples::{SampleView, Samples};

@@ -2,7 +2,7 @@
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 
-use crate::ensemble::address;
+use crate::buffers::address;
 use crate::layout::{Launch, RecipeNumbers};
 use crate::packing::pack;
 use crate::plan::{Plan, Tuning};
@@ -109,7 +109,7 @@ impl Predictor {
         let predictions: CudaSlice<f32> = stream.alloc_zeros(models.len() * rows * outputs)?;
         let iterations: CudaSlice<i32> = stream.alloc_zeros(models.len() * self.samples.len())?;
         let capped: CudaSlice<i32> = stream.alloc_zeros(models.len() * self.samples.len())?;
-        let costs = Plan::costs(&self.network);
+        let costs = self.plan.costs(&self.network);
         let pack_all = |question: &Question<'_>| {
             let target = question.samples.len().div_ceil(self.plan.graphs_per_pack);
             pack(&self.samples, question.samples, target, self.plan.capacity, costs)

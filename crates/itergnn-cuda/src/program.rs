@@ -10,9 +10,10 @@ use crate::cache;
 use crate::{CudaError, Gpu, Network};
 
 /// The parts of the source, in order.
-const PARTS: [&str; 13] = [
+const PARTS: [&str; 18] = [
     include_str!("kernels/types.cu"),
     include_str!("kernels/tiles.cu"),
+    include_str!("kernels/tensor.cu"),
     include_str!("kernels/pack.cu"),
     include_str!("kernels/layer.cu"),
     include_str!("kernels/score.cu"),
@@ -20,8 +21,12 @@ const PARTS: [&str; 13] = [
     include_str!("kernels/maximum.cu"),
     include_str!("kernels/attention.cu"),
     include_str!("kernels/convolution.cu"),
+    include_str!("kernels/slices.cu"),
+    include_str!("kernels/slices_back.cu"),
     include_str!("kernels/controller.cu"),
+    include_str!("kernels/slices_controller.cu"),
     include_str!("kernels/perceptron.cu"),
+    include_str!("kernels/readout.cu"),
     include_str!("kernels/step.cu"),
     include_str!("kernels/optimiser.cu"),
 ];
@@ -39,7 +44,6 @@ pub(crate) struct Program {
     pub(crate) graph_step: CudaFunction,
     pub(crate) sum_gradients: CudaFunction,
     pub(crate) adam: CudaFunction,
-    pub(crate) note_faults: CudaFunction,
 }
 
 impl Program {
@@ -52,7 +56,6 @@ impl Program {
             graph_step,
             sum_gradients: module.load_function("sum_gradients")?,
             adam: module.load_function("adam")?,
-            note_faults: module.load_function("note_faults")?,
         })
     }
 }
@@ -120,7 +123,7 @@ impl LargeProgram {
 /// What distinguishes the kernels for large graphs of a network from those of others.
 fn large_settings(network: &Network) -> Vec<(&'static str, usize)> {
     let mut settings = network.settings();
-    settings.extend([("THREADS", 256), ("GRAPHS", 1), ("WIDE_WINNERS", 0), ("LARGE", 1), ("TRAIN", 0)]);
+    settings.extend([("THREADS", 256), ("GRAPHS", 1), ("WIDE_WINNERS", 0), ("LARGE", 1), ("SLICED", 0), ("TRAIN", 0)]);
     settings
 }
 
@@ -149,6 +152,7 @@ fn module(gpu: &Gpu, source: &str, settings: &[(&str, usize)]) -> Result<Arc<Cud
 
 fn options(architecture: &str, settings: &[(&str, usize)]) -> Vec<String> {
     let mut options = vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()];
+    options.push("--device-as-default-execution-space".to_owned());
     options.extend(settings.iter().map(|(name, value)| format!("-D{name}={value}")));
     options
 }
@@ -199,7 +203,7 @@ mod tests {
     #[test]
     fn parts_define_every_kernel_once() {
         let source = PARTS.concat();
-        for name in ["graph_step", "sum_gradients", "adam", "note_faults"] {
+        for name in ["graph_step", "sum_gradients", "adam"] {
             assert_eq!(
                 source.matches(&format!(") {name}(")).count() + source.matches(&format!("void {name}(")).count(),
                 1,
@@ -236,7 +240,7 @@ mod tests {
         for (index, network) in cases.iter().enumerate() {
             let mut settings = network.settings();
             settings.extend([("THREADS", 64), ("GRAPHS", 2), ("BLOCKS_PER_SM", 1), ("WIDE_WINNERS", 0)]);
-            settings.extend([("LARGE", index % 2), ("TRAIN", 1)]);
+            settings.extend([("LARGE", index % 2), ("SLICED", usize::from(index == 0)), ("TRAIN", 1)]);
             let architecture = if index == 0 { "sm_80" } else { "sm_90" };
             let binary = compile(&PARTS.concat(), &options(architecture, &settings)).unwrap();
             assert!(binary.starts_with(b"\x7fELF"), "{} for {architecture}", network.block().layer.kind);

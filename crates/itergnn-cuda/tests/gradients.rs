@@ -163,6 +163,14 @@ fn cases() -> Vec<Case> {
         let (density, name) = (0.3, format!("{name}, hidden 64"));
         cases.push(Case { hidden: 64, density, aggregation, ..Case::new(&name, layer, ControllerConfig::shared(4)) });
     }
+    // Path-sim without tensor cores, which the others have.
+    let plain = Tuning { sliced: Some(false), ..Tuning::default() };
+    for (how, controller) in
+        [("stack", ControllerConfig::stack(3)), ("shared", ControllerConfig::shared(5)), ("iter", iterative(|_| {}))]
+    {
+        let base = path_sim(&format!("plain {how}"), controller);
+        cases.push(Case { tuning: plain, biased: [true, true], ..base });
+    }
     let packed = Tuning { graphs: Some(4), edge_tile: Some(60), ..Tuning::default() };
     cases.push(Case {
         tuning: packed,
@@ -170,13 +178,25 @@ fn cases() -> Vec<Case> {
         density: 0.2,
         ..path_sim("four graphs per block", iterative(|_| {}))
     });
+    // The tensor cores' planes leave room for no more than two or three.
+    let sliced = Tuning { graphs: Some(3), edge_tile: Some(48), sliced: Some(true), ..Tuning::default() };
+    cases.push(Case {
+        tuning: sliced,
+        hidden: 64,
+        density: 0.2,
+        ..path_sim("three graphs per block, sliced", iterative(|_| {}))
+    });
     cases
 }
 
 #[test]
 fn steps_and_gradients_are_those_of_the_reference() {
     let Some(gpu) = gpu("steps_and_gradients_are_those_of_the_reference") else { return };
-    let cases = cases();
+    let mut cases: Vec<(u64, Case)> = (1..).zip(cases()).collect();
+    // All of them compile some hundred kernels: while working on one kind, `ITERGNN_CASES="PathSim Max"` keeps to it.
+    if let Ok(wanted) = std::env::var("ITERGNN_CASES") {
+        cases.retain(|(_, case)| format!("{} {:?} {:?}", case.name, case.layer, case.aggregation).contains(&wanted));
+    }
     let next = AtomicUsize::new(0);
     let failures = Mutex::new(Vec::new());
     // Compiling the kernels of a case takes longer than running them, so cases go side by side.
@@ -184,11 +204,8 @@ fn steps_and_gradients_are_those_of_the_reference() {
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                while let Some((seed, case)) = {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    cases.get(index).map(|case| (index as u64 + 1, case))
-                } {
-                    let found = compare(&gpu, seed, case);
+                while let Some((seed, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let found = compare(&gpu, *seed, case);
                     failures.lock().unwrap().extend(found);
                 }
             });

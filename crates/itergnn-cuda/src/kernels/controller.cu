@@ -78,7 +78,7 @@ __device__ void confide(const Space& s, const Launch& launch, const Recipe& reci
                 if (lane == 0) s.weight[row] = 0.f;
                 continue;
             }
-            const float logit = logit_of(s, [&](int c) { return s.vectors[row * RS + XP + c]; });
+            const float logit = logit_of(s, [&](int c) { return s.vectors[row * RS + HX + c]; });
             if (lane == 0) push(s, row, logit, recipe, record, step, units);
         }
         __syncthreads();
@@ -101,7 +101,7 @@ __device__ void confide(const Space& s, const Launch& launch, const Recipe& reci
 #pragma unroll
         for (int c = 0; c < 4; c++) best[c] = start, from[c] = pack.row[g];
         for (int row = pack.row[g] + place % part; row < pack.row[g] + pack.nodes[g]; row += part) {
-            const float4 v = at4(s.vectors + row * RS + XP + column);
+            const float4 v = at4(s.vectors + row * RS + HX + column);
             const float values[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
             for (int c = 0; c < 4; c++) {
@@ -147,9 +147,9 @@ __device__ void accumulate(const Space& s, const Recipe& recipe, int step) {
     for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
         const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, column = 4 * (i % HQ), unit = unit_of(s, row);
         if (s.done[unit] != step + 1) continue;
-        float4& output = at4(s.states + row * HP + column);
+        float4& output = at4(s.states + row * SS + column);
         float4 sum = make_float4(recipe.decay * output.x, recipe.decay * output.y, recipe.decay * output.z, recipe.decay * output.w);
-        axpy(sum, s.weight[unit], at4(s.vectors + row * RS + XP + column));
+        axpy(sum, s.weight[unit], at4(s.vectors + row * RS + HX + column));
         output = sum;
     }
 }
@@ -276,7 +276,8 @@ __device__ void confide_backward(const Space& s, const Launch& launch, const Rec
 __device__ __forceinline__ void add_contributions(const Space& s, const Launch& launch, const Record& record, const int* iterations, const float* state,
                                                   const float* output_gradient, int step, int row, int column, float4& gradient) {
     const int units = launch.schedule_units, unit = unit_of(s, row), place = step * units + unit;
-    if (step >= iterations[unit]) return;
+    // Graphs that are done are not active.
+    if (NODE_WISE && step >= iterations[unit]) return;
     axpy(gradient, record.weight[place], at4(output_gradient + row * HP + column));
     const float scale = record.scale[place], pull = SCALE_FREE ? record.pull[place] : 0.f;
     float parts[4];

@@ -2,16 +2,8 @@
 //
 // With v = [x ; 1 ; h], the first map is made once per node: v W_s, and v W_r where messages read the receiver.
 
-constexpr int TILES_1 = KQ * PQ, TILES_2 = CONVOLUTION ? 0 : JQ * HQ;
-constexpr int HELD_1 = (TILES_1 + T - 1) / T, HELD_2 = (TILES_2 + T - 1) / T;
 // Lanes that share a column of four floats in passes over rows.
 constexpr int LANES_H = T / HQ, LANES_J = T / JQ;
-
-// Gradients of the weights; each thread holds tiles of them in registers.
-struct LayerGradient {
-    float4 first[HELD_1][4], second[HELD_2 > 0 ? HELD_2 : 1][4];
-    float4 edge[DE > 0 ? DE : 1], bias;
-};
 
 // Positions of a layer's parameters, as the kernels' ParameterLayout has them.
 constexpr int MESSAGE_INPUTS = CONVOLUTION ? INPUT + H : (INPUT + H) * (1 + USES_RECEIVER) + DE;
@@ -32,17 +24,43 @@ constexpr int LAYER_PARAMETERS = AT_BIAS_2 + BIASED * H;
 
 // Where the entry (row, column) of the padded first weight lies among the parameters, or -1.
 __device__ __forceinline__ int first_place(int row, int column) {
-    const int half = column / JP, j = column % JP;
+    const int half = column / JP, j = column % JP, input = row - XX, state = row - HX;
     if (j >= J) return -1;
-    if (row < INPUT) return (half * (INPUT + H) + row) * J + j;
-    if (FIRST_BIAS && row == INPUT) return half == 0 ? AT_BIAS_1 + j : -1;
-    if (row < XP || row - XP >= H) return -1;
-    return (half * (INPUT + H) + INPUT + row - XP) * J + j;
+    if (input >= 0 && input < INPUT) return (half * (INPUT + H) + input) * J + j;
+    if (FIRST_BIAS && input == INPUT) return half == 0 ? AT_BIAS_1 + j : -1;
+    if (state < 0 || state >= H) return -1;
+    return (half * (INPUT + H) + INPUT + state) * J + j;
 }
 
 __device__ __forceinline__ int second_place(int row, int column) {
     return row < J && column < H ? AT_WEIGHT_2 + row * H + column : -1;
 }
+
+#if TRAIN
+// Adds up what the lanes of a column hold, in order, through shared memory, and writes it.
+template <class Place>
+__device__ void write_columns(const Space& s, float4 value, int quads, int lanes, float* target, Place place) {
+    __syncthreads();
+    const int lane = threadIdx.x / quads, column = 4 * (threadIdx.x % quads);
+    if (lane < lanes) at4(s.activations + lane * 4 * quads + column) = value;
+    __syncthreads();
+    for (int i = threadIdx.x; i < 4 * quads; i += T) {
+        float sum = 0.f;
+        for (int l = 0; l < lanes; l++) sum += s.activations[l * 4 * quads + i];
+        if (place(i) >= 0) target[place(i)] = sum;
+    }
+}
+
+#endif
+
+#if !SLICED
+constexpr int TILES_1 = KQ * PQ, TILES_2 = CONVOLUTION ? 0 : JQ * HQ;
+constexpr int HELD_1 = (TILES_1 + T - 1) / T, HELD_2 = (TILES_2 + T - 1) / T;
+// Gradients of the weights; each thread holds tiles of them in registers.
+struct LayerGradient {
+    float4 first[HELD_1][4], second[HELD_2 > 0 ? HELD_2 : 1][4];
+    float4 edge[DE > 0 ? DE : 1], bias;
+};
 
 // Where entry k of a padded node vector lies in a vector without padding and constant, or -1.
 __device__ __forceinline__ int vector_place(int k) {
@@ -192,20 +210,6 @@ __device__ void node_products_backward(const Space& s, LayerGradient& gradient, 
     __syncthreads();
 }
 
-// Adds up what the lanes of a column hold, in order, through shared memory, and writes it.
-template <class Place>
-__device__ void write_columns(const Space& s, float4 value, int quads, int lanes, float* target, Place place) {
-    __syncthreads();
-    const int lane = threadIdx.x / quads, column = 4 * (threadIdx.x % quads);
-    if (lane < lanes) at4(s.activations + lane * 4 * quads + column) = value;
-    __syncthreads();
-    for (int i = threadIdx.x; i < 4 * quads; i += T) {
-        float sum = 0.f;
-        for (int l = 0; l < lanes; l++) sum += s.activations[l * 4 * quads + i];
-        if (place(i) >= 0) target[place(i)] = sum;
-    }
-}
-
 // Writes the gradient of a layer's parameters.
 __device__ void write_layer(const Space& s, const LayerGradient& gradient, float* target) {
 #pragma unroll
@@ -250,4 +254,5 @@ __device__ void write_layer(const Space& s, const LayerGradient& gradient, float
     write_score(s, target);
     __syncthreads();
 }
+#endif
 #endif

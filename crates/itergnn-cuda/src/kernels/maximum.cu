@@ -1,6 +1,6 @@
 // One step with maximum aggregation: h' = max(h, messages), elementwise.
 
-#if LAYER == MAXIMUM
+#if LAYER == MAXIMUM && !SLICED
 __device__ __forceinline__ void challenge(float message, int number, float& best, Winner& winner) {
     if (message > best) {
         best = message;

@@ -1,6 +1,6 @@
 // Messages of path-sim, path and mpnn-max: leaky(leaky(v_s W_s + v_r W_r + e W_e) W_2 + b_2), a tile of edges at a time.
 
-#if LAYER < GCN
+#if LAYER < GCN && !SLICED
 // The first-layer activation of four channels of an edge.
 __device__ __forceinline__ float4 activation(const Space& s, int sender, int receiver, const float* features, int q) {
     float4 value = at4(s.first + sender * RS + 4 * q);

@@ -21,6 +21,7 @@ extern "C" __global__ void __launch_bounds__(UPDATE_THREADS) sum_gradients(const
     float sum = 0.f;
     if (i < update.parameter_count) {
         const float* gradients = update.gradients + (long long)model * update.packs * update.parameter_count + i;
+#pragma unroll 8
         for (int pack = 0; pack < packs; pack++) sum += gradients[(long long)pack * update.parameter_count];
         update.sums[(long long)model * update.parameter_count + i] = sum;
     }
@@ -42,27 +43,29 @@ extern "C" __global__ void __launch_bounds__(UPDATE_THREADS) adam(const __grid_c
     const Step& step = update.steps[model];
     __shared__ double norm_squared;
     __shared__ int fine;
+    float4 record = make_float4(0.f, 0.f, 0.f, 0.f);
     if (threadIdx.x < 32) {
         double total = 0.0;
         for (int part = threadIdx.x; part < update.parts; part += 32) total += update.squares[model * update.parts + part];
+        for (int pack = threadIdx.x; pack < step.packs; pack += 32) add(record, at4(update.reports + 4 * (model * update.packs + pack)));
 #pragma unroll
         for (int offset = 16; offset; offset >>= 1) total += __shfl_xor_sync(~0u, total, offset);
+        record = make_float4(warp_sum(record.x), warp_sum(record.y), warp_sum(record.z), warp_sum(record.w));
         if (threadIdx.x == 0) norm_squared = total;
     }
     if (threadIdx.x == 0) {
-        float record[4] = {0.f, 0.f, 0.f, 0.f};
-        for (int pack = 0; pack < step.packs; pack++)
-            for (int what = 0; what < 4; what++) record[what] += update.reports[4 * (model * update.packs + pack) + what];
         const float norm = (float)sqrt(norm_squared);
-        fine = step.learns && isfinite(record[0]) && isfinite(record[1]) && isfinite(norm) && !update.stopped[model];
+        fine = step.learns && isfinite(record.x) && isfinite(record.y) && isfinite(norm) && !update.stopped[model];
         if (blockIdx.x == 0) {
             float* out = update.records + 6 * model;
-            out[0] = record[0];
-            out[1] = record[1];
+            out[0] = record.x;
+            out[1] = record.y;
             out[2] = norm;
-            out[3] = record[2];
-            out[4] = record[3];
+            out[3] = record.z;
+            out[4] = record.w;
             out[5] = (float)fine;
+            // A model that met a number that is not finite learns no more. The other thread blocks of this launch found it themselves.
+            if (step.learns && !fine) update.stopped[model] = 1;
         }
     }
     __syncthreads();
@@ -76,10 +79,4 @@ extern "C" __global__ void __launch_bounds__(UPDATE_THREADS) adam(const __grid_c
     update.first[place] = first;
     update.second[place] = second;
     update.parameters[place] = value - first * step.correction / (sqrtf(second) + step.epsilon) * step.rate;
-}
-
-// A model that met a number that is not finite learns no more.
-extern "C" __global__ void note_faults(const __grid_constant__ Update update, int models) {
-    const int model = blockIdx.x * blockDim.x + threadIdx.x;
-    if (model < models && update.steps[model].learns && update.records[6 * model + 5] == 0.f) update.stopped[model] = 1;
 }

@@ -23,6 +23,14 @@ struct Space {
     float *first, *vectors, *states;
     // A tile of edges: first-layer activations and messages (or their gradients).
     float *activations, *messages;
+#if SLICED
+    // What tensor cores multiply: node vectors and gradients of the products, with a row of zeros behind; activations of a tile and gradients of its messages.
+    Planes node_planes, product_planes, activation_planes, message_planes;
+    // Of the active rows: the row, its incoming and its outgoing edges (from, behind). Of the active edges by receiver: sender and edge; by sender also receiver and number.
+    uint4* live_rows;
+    unsigned* arrivals;
+    uint2* departures;
+#endif
     float *features, *out_features;
     // Per node: its parts of the scores of edges, or their gradients, and the sum of its weighted messages. Per edge: score, weight, and the gradient of either.
     float *send, *receive, *sums, *scores, *shares, *pulls;
@@ -51,6 +59,20 @@ __device__ __forceinline__ Value* carve(char*& memory, long long count) {
 __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block) {
     const int rows = launch.row_cap, edges = launch.edge_cap, units = launch.schedule_units;
     s.pack = carve<Pack>(shared, 1);
+#if SLICED
+    s.cw = carve<float>(shared, HP + 4);
+    const auto planes = [&](int count) { return Planes{carve<unsigned short>(shared, 3ll * count * BS), count * BS}; };
+    // A tile's activations, and what is made of them for each warp alone: messages, or gradients of activations.
+    s.activation_planes = planes(launch.edge_tile);
+    s.message_planes = planes(TRAIN ? launch.edge_tile : 0);
+    s.messages = carve<float>(shared, launch.edge_tile * RS);
+    s.activations = s.messages;
+    s.node_planes = planes(rows + 1);
+    s.product_planes = planes(TRAIN ? rows + 1 : 0);
+    s.live_rows = carve<uint4>(shared, rows);
+    s.arrivals = carve<unsigned>(shared, edges);
+    s.departures = carve<uint2>(shared, TRAIN ? edges : 0);
+#else
     s.w1 = carve<float>(shared, KV * PW);
     s.w2 = carve<float>(shared, CONVOLUTION ? 0 : JP * HP);
     s.w2_again = carve<float>(shared, LAYER == ATTENTION && TRAIN ? JP * HP : 0);
@@ -61,6 +83,7 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.cw = carve<float>(shared, HP + 4);
     s.activations = carve<float>(shared, launch.edge_tile * JP);
     s.messages = carve<float>(shared, launch.edge_tile * HP);
+#endif
     s.partial = carve<float>(shared, (T / HQ) * HP);
     s.partial_row = carve<int>(shared, (T / HQ) * HP);
     s.floats = launch.floats + block * launch.float_stride;
@@ -72,7 +95,7 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
 #endif
     s.first = carve<float>(memory, rows * RS);
     s.vectors = carve<float>(memory, rows * RS);
-    s.states = carve<float>(memory, rows * HP);
+    s.states = carve<float>(memory, rows * SS);
     s.features = carve<float>(memory, edges * DE);
     s.out_features = carve<float>(memory, TRAIN ? edges * DE : 0);
     s.send = carve<float>(memory, SCORED ? rows : 0);
@@ -86,7 +109,7 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.weight = carve<float>(memory, units);
     s.before = carve<float>(memory, units);
     s.done = carve<int>(memory, units);
-    s.winners = carve<Winner>(memory, rows * HP);
+    s.winners = carve<Winner>(memory, (SLICED && TRAIN ? 2 : 1) * rows * WS);
     s.senders = carve<Index>(memory, edges);
     s.receivers = carve<Index>(memory, edges);
     s.out_senders = carve<Index>(memory, TRAIN ? edges : 0);
@@ -147,7 +170,14 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
             inputs[row * launch.node_width + i] = real ? data.nodes[first_node * (long long)launch.node_width + i] : 0.f;
         }
     }
-    for (int i = threadIdx.x; i < pack.rows * HP; i += T) s.winners[i] = SELF;
+    for (int i = threadIdx.x; i < pack.rows * WS; i += T) s.winners[i] = SELF;
+#if SLICED
+    for (int i = threadIdx.x; i < 3 * BS; i += T) {
+        const int place = launch.row_cap * BS + i % BS, part = i / BS;
+        s.node_planes.parts[part * s.node_planes.size + place] = 0;
+        if (TRAIN) s.product_planes.parts[part * s.product_planes.size + place] = 0;
+    }
+#endif
     __syncthreads();
 #if TRAIN
     for (int g = 0; g < pack.graphs; g++) {
@@ -188,6 +218,18 @@ __device__ void activate(const Space& s, unsigned active) {
         const int edge = pack.edge[g], shift = pack.shift[g];
         for (int e = edge + threadIdx.x; e < edge + pack.edge_count[g]; e += T) s.position[e - shift] = e;
         for (int t = threadIdx.x; t < pad4(pack.nodes[g]) / 4; t += T) s.tile_row[pack.tile[g] + t] = pack.row[g] + 4 * t;
+#if SLICED
+        for (int n = threadIdx.x; n < pad4(pack.nodes[g]); n += T) {
+            const int row = pack.row[g] + n;
+            // Rows without edges, the padding among them, have empty ranges.
+            const auto range = [=](int begin, int end) { return begin < end ? unsigned(begin - shift) | unsigned(end - shift) << 16 : 0u; };
+            s.live_rows[4 * pack.tile[g] + n] = make_uint4(row, range(s.in_begin[row], s.in_end[row]), range(s.out_begin[row], s.out_end[row]), g);
+        }
+        for (int e = edge + threadIdx.x; e < edge + pack.edge_count[g]; e += T) {
+            s.arrivals[e - shift] = s.senders[e] | unsigned(e) << 16;
+            if (TRAIN) s.departures[e - shift] = make_uint2(s.out_senders[e] | unsigned(e) << 16, s.out_receivers[e] | unsigned(s.out_numbers[e]) << 16);
+        }
+#endif
     }
     __syncthreads();
 }

@@ -19,9 +19,10 @@ __device__ const float* perceptron_forward(const Perceptron& net, const float* p
     return input;
 }
 
-// From the gradient of the output (overwritten) to those of the parameters and, in the returned place, of the input if `wanted`. `scratch` has room for two gradients.
+// From the gradient of the output (overwritten) to those of the parameters and, in the returned place, of the input if `wanted`. `scratch` has room for two gradients,
+// `stage`, in shared memory, for `room` weights.
 __device__ const float* perceptron_backward(const Perceptron& net, const float* parameters, const float* input, const float* space, float* gradient, int rows,
-                                            float* target, float* scratch, int scratch_size, bool wanted) {
+                                            float* target, float* scratch, int scratch_size, bool wanted, float* stage, int room) {
     float* spare = scratch;
     for (int layer = net.layers - 1; layer >= 0; layer--) {
         const int inputs = net.widths[layer], outputs = net.widths[layer + 1];
@@ -44,9 +45,17 @@ __device__ const float* perceptron_backward(const Perceptron& net, const float* 
                 bias_target[column] = sum;
             }
         if (layer > 0 || wanted) {
+            // Neighbours read weights of different rows: transposed they lie together.
+            const bool staged = inputs * outputs <= room;
+            for (int i = threadIdx.x; staged && i < inputs * outputs; i += T) stage[i % outputs * inputs + i / outputs] = weight[i];
+            __syncthreads();
             for (int i = threadIdx.x; i < rows * inputs; i += T) {
                 float sum = 0.f;
-                for (int column = 0; column < outputs; column++) sum += gradient[i / inputs * outputs + column] * weight[i % inputs * outputs + column];
+                const float* row = gradient + i / inputs * outputs;
+                if (staged)
+                    for (int column = 0; column < outputs; column++) sum += row[column] * stage[column * inputs + i % inputs];
+                else
+                    for (int column = 0; column < outputs; column++) sum += row[column] * weight[i % inputs * outputs + column];
                 spare[i] = sum;
             }
             gradient = spare;

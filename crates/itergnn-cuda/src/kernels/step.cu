@@ -43,9 +43,10 @@ __device__ void embed(const Space& s, const Launch& launch, const float* paramet
         const int row = i / KV, k = i % KV;
         float value = 0.f;
         if (is_node(s, row)) {
-            if (k < INPUT) value = inputs[row * launch.node_width + k];
-            else if (FIRST_BIAS && k == INPUT) value = 1.f;
-            else if (k >= XP && k - XP < H) value = embedded[row * H + k - XP];
+            const int input = k - XX, state = k - HX;
+            if (input >= 0 && input < INPUT) value = inputs[row * launch.node_width + input];
+            else if (FIRST_BIAS && input == INPUT) value = 1.f;
+            else if (state >= 0 && state < H) value = embedded[row * H + state];
         }
         s.vectors[row * RS + k] = value;
     }
@@ -79,20 +80,36 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
     const long long row_size = (long long)launch.row_cap * HP;
     float *history = states_of(s, launch, block), *first = first_of(s, launch, block);
     Winner* winners = winners_of(s, launch, block);
+#if SLICED
+    ForwardWeights weights;
+    if (!STACK) load_weights(weights, parameters);
+#else
     if (!STACK) load_layer(s, parameters, false);
+#endif
     if (ITERATIVE) {
         load_confidence(s, recipe, parameters);
         start_units(s);
     }
     for (int i = threadIdx.x; i < pack.rows * HQ; i += T) {
         const int row = i / HQ, column = 4 * (i % HQ);
-        at4(s.states + row * HP + column) = zero4();
-        if (TRAIN) at4(history + row * HP + column) = at4(s.vectors + row * RS + XP + column);
+        at4(s.states + row * SS + column) = zero4();
+        if (TRAIN) at4(history + row * HP + column) = at4(s.vectors + row * RS + HX + column);
     }
+#if !SLICED
     NextLayer next;
     if (FETCHES_AHEAD) fetch_layer(next, parameters);
+#endif
+#if SLICED
+    split_vectors(s);
+#endif
     activate(s, (1u << pack.graphs) - 1);
     for (int step = 0; step < recipe.cap; step++) {
+#if SLICED
+        if (STACK) load_weights(weights, parameters + step * LAYER_PARAMETERS);
+        layer_forward(s, launch, weights, TRAIN ? first + (long long)step * launch.row_cap * PW : nullptr, history + (step + 1) * row_size, winners + step * row_size);
+        // The confidences of graphs have a barrier of their own.
+        if (!ITERATIVE || NODE_WISE) __syncthreads();
+#else
         if (STACK) {
             if (FETCHES_AHEAD) {
                 place_layer(s, next, false);
@@ -106,15 +123,20 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
         if (TRAIN) {
             for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
                 const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, place = row * HP + 4 * (i % HQ);
-                at4(history + (step + 1) * row_size + place) = at4(s.vectors + row * RS + XP + 4 * (i % HQ));
+                at4(history + (step + 1) * row_size + place) = at4(s.vectors + row * RS + HX + 4 * (i % HQ));
                 if (CONVOLUTION) continue;
                 Winner4& winner = *reinterpret_cast<Winner4*>(s.winners + place);
                 *reinterpret_cast<Winner4*>(winners + step * row_size + place) = winner;
                 winner = {Winner(SELF), Winner(SELF), Winner(SELF), Winner(SELF)};
             }
         }
+#endif
         if (ITERATIVE) {
+#if SLICED && !NODE_WISE
+            confide_by_slices(s, launch, recipe, record, step);
+#else
             confide(s, launch, recipe, record, step);
+#endif
             accumulate(s, recipe, step);
             unsigned running = 0;
             for (int g = 0; g < pack.graphs; g++) running |= unsigned((pack.active >> g & 1) && pack.finished_at[g] < 0) << g;
@@ -125,9 +147,9 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
     __syncthreads();
     for (int i = threadIdx.x; i < pack.rows * HQ; i += T) {
         const int row = i / HQ, column = 4 * (i % HQ);
-        float4& output = at4(s.states + row * HP + column);
+        float4& output = at4(s.states + row * SS + column);
         if (!ITERATIVE) {
-            output = at4(s.vectors + row * RS + XP + column);
+            output = at4(s.vectors + row * RS + HX + column);
         } else {
             const float spent = s.spent[unit_of(s, row)], divisor = recipe.normalised && spent > 0.f ? spent : 1.f;
             output = make_float4(output.x / divisor, output.y / divisor, output.z / divisor, output.w / divisor);
@@ -137,86 +159,7 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
     __syncthreads();
 }
 
-// Node states, in `states`, to the rows that the head reads: one per graph, or one per node.
-__device__ void read_out(const Space& s, float* input) {
-    const Pack& pack = *s.pack;
-    if (ROW_LEVEL) {
-        for (int i = threadIdx.x; i < pack.rows * H; i += T) input[i] = s.states[i / H * HP + i % H];
-    } else {
-        for (int i = threadIdx.x; i < pack.graphs * H; i += T) {
-            const int g = i / H, c = i % H, from = pack.row[g];
-            float value = s.states[from * HP + c];
-            int chosen = from;
-            for (int row = from + 1; READOUT != 4 && row < from + pack.nodes[g]; row++) {
-                const float other = s.states[row * HP + c];
-                if (READOUT == 0 ? other > value : READOUT == 1 ? other < value : false) value = other, chosen = row;
-                if (READOUT == 2 || READOUT == 3) value += other;
-            }
-            if (READOUT == 2) value /= pack.nodes[g];
-            input[i] = value;
-            s.partial_row[g * HP + c] = chosen;
-        }
-    }
-    __syncthreads();
-}
-
 #if TRAIN
-// From the gradient of the head's input to that of the node states, in the pack's floats.
-__device__ void read_out_backward(const Space& s, const float* gradient, float* states) {
-    const Pack& pack = *s.pack;
-    for (int i = threadIdx.x; i < pack.rows * HP; i += T) {
-        const int row = i / HP, c = i % HP, g = s.graph_of[row];
-        float value = 0.f;
-        if (c < H && is_node(s, row)) {
-            if (ROW_LEVEL) value = gradient[row * H + c];
-            else if (READOUT == 2) value = gradient[g * H + c] / pack.nodes[g];
-            else if (READOUT == 3) value = gradient[g * H + c];
-            else if (s.partial_row[g * HP + c] == row) value = gradient[g * H + c];
-        }
-        states[i] = value;
-    }
-    __syncthreads();
-}
-
-// The loss of the pack's predictions, summed into `pack.loss`, and its gradient.
-__device__ float loss_and_gradient(const Space& s, const Launch& launch, const Recipe& recipe, const Step& now, const float* predictions, float* gradient) {
-    const Pack& pack = *s.pack;
-    const int width = launch.outputs, rows = ROW_LEVEL ? pack.rows : pack.graphs, lane = threadIdx.x % 32;
-    for (int i = threadIdx.x; i < rows * width; i += T) gradient[i] = 0.f;
-    __syncthreads();
-    float loss = 0.f;
-    if (threadIdx.x < 32) {
-        for (int g = 0; g < pack.graphs; g++) {
-            const int sample = pack.sample[g];
-            const unsigned from = launch.samples.target_offsets[sample], count = launch.samples.target_offsets[sample + 1] - from;
-            const float* targets = launch.samples.targets + from;
-            if (recipe.loss == 2) {
-                // One class per graph.
-                const float* scores = predictions + g * width;
-                float top = scores[0];
-                for (int o = 1; o < width; o++) top = fmaxf(top, scores[o]);
-                float sum = 0.f;
-                for (int o = 0; o < width; o++) sum += expf(scores[o] - top);
-                const int chosen = (int)targets[0];
-                if (lane == 0) loss -= (scores[chosen] - top - logf(sum)) * now.inverse_targets;
-                for (int o = lane; o < width; o += 32)
-                    gradient[g * width + o] = (expf(scores[o] - top) / sum - (o == chosen ? 1.f : 0.f)) * now.inverse_targets;
-                continue;
-            }
-            for (unsigned i = lane; i < count; i += 32) {
-                const int row = ROW_LEVEL ? pack.row[g] + launch.samples.target_rows[(from + i) / width] : g;
-                const int place = row * width + i % width;
-                const float target = targets[i], unit = recipe.loss == 1 ? 1.f / target : 1.f, difference = (predictions[place] - target) * unit;
-                loss += difference * difference * now.inverse_targets;
-                gradient[place] = 2.f * difference * unit * now.inverse_targets;
-            }
-        }
-        loss = warp_sum(loss);
-    }
-    __syncthreads();
-    return loss;
-}
-
 // From the gradient of a block's output (in the pack's floats) to that of its initial states, in `states`. Ends with a barrier.
 __device__ void block_backward(const Space& s, const Launch& launch, const Recipe& recipe, const Step& now, const float* parameters, int block, float* target) {
     Pack& pack = *s.pack;
@@ -224,26 +167,58 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
     const long long row_size = (long long)launch.row_cap * HP;
     const float *history = states_of(s, launch, block), *first = first_of(s, launch, block), *output_gradient = s.floats + launch.at_gradient;
     const Winner* winners = winners_of(s, launch, block);
-    const int *iterations = counts_of(s, launch, block), *steps = iterations + launch.schedule_units;
+    const int* iterations = counts_of(s, launch, block);
+    if (threadIdx.x < pack.graphs) pack.finished_at[threadIdx.x] = iterations[launch.schedule_units + threadIdx.x];
+    __syncthreads();
     if (ITERATIVE) {
         load_confidence(s, recipe, parameters);
         finish_weights(s, launch, recipe, record, iterations);
         confide_backward(s, launch, recipe, now, record, iterations, history, output_gradient, target + layers_of(recipe) * LAYER_PARAMETERS);
     }
-    for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.states + 4 * i) = ITERATIVE ? zero4() : at4(output_gradient + 4 * i);
-    if (!STACK) load_layer(s, parameters, true);
+    for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.states + i / HQ * SS + 4 * (i % HQ)) = ITERATIVE ? zero4() : at4(output_gradient + 4 * i);
     LayerGradient gradient;
+#if SLICED
+    BackwardWeights weights;
+    if (!STACK) load_weights(weights, parameters);
+    clear_gradient(gradient);
+#else
+    if (!STACK) load_layer(s, parameters, true);
     clear_gradient(s, gradient);
+#endif
     int last = 0;
-    for (int g = 0; g < pack.graphs; g++) last = max(last, steps[g]);
+    for (int g = 0; g < pack.graphs; g++) last = max(last, pack.finished_at[g]);
     unsigned known = 0;
+#if SLICED
+    const Lane at = lane_of();
+    const auto buffer = [&](int step) { return s.winners + (step % 2) * launch.row_cap * WS; };
+    const auto fetch = [&](int step) {
+        const Kept kept = {first + (long long)step * launch.row_cap * PW, history + step * row_size, winners + step * row_size};
+        if (step >= 0) fetch_step(s, launch, at, kept, buffer(step));
+    };
+    fetch(last - 1);
+    await_copies();
+#else
     NextLayer next;
     if (FETCHES_AHEAD && last > 0) fetch_layer(next, parameters + (last - 1) * LAYER_PARAMETERS);
+#endif
     for (int step = last - 1; step >= 0; step--) {
         unsigned active = 0;
-        for (int g = 0; g < pack.graphs; g++) active |= unsigned(steps[g] > step) << g;
+        for (int g = 0; g < pack.graphs; g++) active |= unsigned(pack.finished_at[g] > step) << g;
         if (active != known) activate(s, active);
         known = active;
+#if SLICED
+        if (STACK) {
+            load_weights(weights, parameters + step * LAYER_PARAMETERS);
+            clear_gradient(gradient);
+        }
+        if (ITERATIVE && at.receives) add_own_contributions(s, launch, record, iterations, history + (step + 1) * row_size, output_gradient, step);
+        __syncwarp();
+        layer_backward(s, launch, weights, buffer(step), gradient, [&] { fetch(step - 1); });
+        if (STACK) write_layer(gradient, target + step * LAYER_PARAMETERS);
+    }
+    if (!STACK) write_layer(gradient, target);
+    __syncthreads();
+#else
         if (STACK) {
             if (FETCHES_AHEAD) {
                 place_layer(s, next, true);
@@ -271,6 +246,7 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
         if (STACK) write_layer(s, gradient, target + step * LAYER_PARAMETERS);
     }
     if (!STACK) write_layer(s, gradient, target);
+#endif
 }
 #endif
 
@@ -290,7 +266,7 @@ extern "C" __global__ void __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const 
     embed(s, launch, parameters);
     for (int b = 0; b < launch.blocks; b++) {
         if (b > 0)
-            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.vectors + i / HQ * RS + XP + 4 * (i % HQ)) = at4(s.states + 4 * i);
+            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.vectors + i / HQ * RS + HX + 4 * (i % HQ)) = at4(s.states + i / HQ * SS + 4 * (i % HQ));
         __syncthreads();
         block_forward(s, launch, recipe, block_parameters(launch, parameters, b), b);
     }
@@ -313,18 +289,19 @@ extern "C" __global__ void __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const 
         report[2] = iterations;
         report[3] = capped;
     }
-    const float* back = perceptron_backward(launch.head, parameters, scratch, space, gradient, head_rows, target, scratch + 2 * launch.scratch_size, launch.scratch_size, true);
+    const float* back = perceptron_backward(launch.head, parameters, scratch, space, gradient, head_rows, target, scratch + 2 * launch.scratch_size, launch.scratch_size, true,
+                                            s.activations, launch.edge_tile * ACTIVATION_STRIDE);
     read_out_backward(s, back, output_gradient);
     for (int b = launch.blocks - 1; b >= 0; b--) {
         block_backward(s, launch, recipe, now, block_parameters(launch, parameters, b), b, target + launch.block_offset + (long long)b * launch.block_parameters);
         if (b > 0)
-            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(output_gradient + 4 * i) = at4(s.states + 4 * i);
+            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(output_gradient + 4 * i) = at4(s.states + i / HQ * SS + 4 * (i % HQ));
         __syncthreads();
     }
-    for (int i = threadIdx.x; i < pack.rows * H; i += T) gradient[i] = s.states[i / H * HP + i % H];
+    for (int i = threadIdx.x; i < pack.rows * H; i += T) gradient[i] = s.states[i / H * SS + i % H];
     __syncthreads();
     perceptron_backward(launch.embedding, parameters, s.floats + launch.at_inputs, space, gradient, pack.rows, target, scratch + 2 * launch.scratch_size,
-                        launch.scratch_size, false);
+                        launch.scratch_size, false, s.activations, launch.edge_tile * ACTIVATION_STRIDE);
 #else
     const int width = launch.outputs;
     for (int g = 0; g < pack.graphs; g++) {

@@ -1,6 +1,6 @@
 // Small dense products on rows in shared memory, one 4 x 4 tile per thread.
 
-__device__ __forceinline__ float leaky(float value) { return value > 0.f ? value : 0.01f * value; }
+__device__ __forceinline__ float leaky(float value) { return fmaxf(value, 0.01f * value); }
 __device__ __forceinline__ float4 leaky(float4 v) { return make_float4(leaky(v.x), leaky(v.y), leaky(v.z), leaky(v.w)); }
 __device__ __forceinline__ float slope(float value) { return value > 0.f ? 1.f : 0.01f; }
 __device__ __forceinline__ float4 zero4() { return make_float4(0.f, 0.f, 0.f, 0.f); }

@@ -1,6 +1,10 @@
 // What a launch is told. The structs mirror those of `src/layout.rs`; the macros are settings that the host writes in front of this file.
 
 __host__ __device__ constexpr int pad4(int count) { return (count + 3) / 4 * 4; }
+// Widths are padded so that they fill vectors of four, or the tiles of the tensor cores.
+__host__ __device__ constexpr int padded(int width) { return SLICED ? (width + 7) / 8 * 8 : pad4(width); }
+// The least stride for rows of a width of which four neighbours lie on different banks: eight more than a multiple of 32.
+__host__ __device__ constexpr int spread(int width) { return (width + 23) / 32 * 32 + 8; }
 
 // Values of LAYER.
 #define MAXIMUM 0
@@ -8,16 +12,20 @@ __host__ __device__ constexpr int pad4(int count) { return (count + 3) / 4 * 4; 
 #define GCN 2
 #define GAT 3
 
-constexpr int H = HIDDEN, HP = pad4(H), HQ = HP / 4;
+constexpr int H = HIDDEN, HP = padded(H), HQ = HP / 4;
 // A linear map instead of messages, whose sum replaces the state.
 constexpr bool CONVOLUTION = LAYER >= GCN;
 // Node inputs, and with them a constant one whose weights are the bias of the first map; that of a convolution has none.
 constexpr int FIRST_BIAS = CONVOLUTION ? 0 : BIASED;
-constexpr int XW = INPUT + FIRST_BIAS, XP = pad4(XW);
+constexpr int XW = INPUT + FIRST_BIAS, XP = padded(XW);
 constexpr int KV = XP + HP, KQ = KV / 4;
-constexpr int J = MESSAGE, JP = pad4(J), JQ = JP / 4;
+constexpr int J = MESSAGE, JP = padded(J), JQ = JP / 4;
 constexpr int PW = JP * (1 + USES_RECEIVER), PQ = PW / 4;
-constexpr int RS = PW > KV ? PW : KV;
+constexpr int RS = SLICED ? spread(PW > KV ? PW : KV) : PW > KV ? PW : KV;
+// Places of states and inputs in a node vector; strides of rows of states and of winners.
+constexpr int HX = SLICED ? 0 : XP, XX = SLICED ? HP : 0;
+constexpr int ACTIVATION_STRIDE = SLICED ? RS : JP;
+constexpr int SS = SLICED ? RS : HP, WS = SLICED ? HP + 8 : HP;
 constexpr int DE = EDGE;
 // Numbers of a score per edge: two vectors, weights of the features, the bias; for GAT also vector and map of the edges.
 constexpr bool SCORED = LAYER == ATTENTION || LAYER == GAT;
