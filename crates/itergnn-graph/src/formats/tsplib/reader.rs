@@ -96,13 +96,19 @@ fn declared<T: Copy>(value: &Option<T>, what: &'static str, position: Position<'
 }
 
 fn read_specification(line: &Line<'_>, keyword: &str, value: &str, header: &mut Header) -> Result<(), FormatError> {
-    let unsupported = |what, expected| Err(line.error(what, expected, Some(value)));
+    let unsupported = |what, expected: &str| Err(line.error(what, expected, Some(value)));
     match keyword {
         "NAME" => header.name = value.to_owned(),
         // Some files add a name in brackets after the type.
         "TYPE" if value.split_ascii_whitespace().next() == Some("TSP") => {}
         "TYPE" => return unsupported("TYPE", "TSP (symmetric)"),
-        "DIMENSION" => header.dimension = Some(read_dimension(line, value)?),
+        "DIMENSION" => {
+            // Sections that were read by then have as many cities as were declared before.
+            let dimension = read_dimension(line, value)?;
+            if let Some(before) = header.dimension.replace(dimension).filter(|&before| before != dimension) {
+                return unsupported("DIMENSION", &format!("{before}, as declared before"));
+            }
+        }
         "EDGE_WEIGHT_TYPE" => match DistanceKind::from_name(value) {
             Some(kind) => header.kind = Some(kind),
             None => return unsupported("EDGE_WEIGHT_TYPE", "EUC_2D, CEIL_2D, GEO, ATT or EXPLICIT"),
@@ -214,6 +220,18 @@ mod tests {
         let instance = read(text).unwrap();
         assert_eq!((instance.distance(0, 1), instance.distance(0, 2), instance.distance(2, 1)), (1, 2, 3));
         assert!(instance.coordinates.is_none());
+    }
+
+    /// Found by fuzzing: the instance had more cities than coordinates, and the first question about one of them panicked.
+    #[test]
+    fn a_second_dimension_after_the_coordinates_was_believed() {
+        let points = "DIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 3 4\n";
+        assert_eq!(read(&format!("{points}DIMENSION: 2\n")).unwrap().distance(0, 1), 5);
+        let message = read(&format!("{points}DIMENSION: 55\n")).unwrap_err().to_string();
+        assert_eq!(message, "t.tsp:6: DIMENSION: expected 2, as declared before, found \"55\"");
+        let matrix =
+            "DIMENSION: 2\nEDGE_WEIGHT_TYPE: EXPLICIT\nEDGE_WEIGHT_FORMAT: UPPER_ROW\nEDGE_WEIGHT_SECTION\n7\n";
+        assert!(read(&format!("{matrix}DIMENSION: 3\n")).is_err());
     }
 
     #[test]
