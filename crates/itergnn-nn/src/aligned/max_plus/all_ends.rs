@@ -116,9 +116,11 @@ pub(super) fn lengths_to_all(model: &MaxPlusModel, graph: &GraphTensors, fixed: 
     let meets = heads.iter().all(Slopes::are_equal) && rule.stops_when_waves_meet();
     let (state, iterations) = if rule.waits_for_rest() || (meets && ways.first_is_shortest) {
         settled(&rule, graph, node, class)
-    } else if meets && rule.stops_at_once(ways.symmetric) {
-        let ruler = heads.iter().find_map(|head| head.ruler)?;
-        met(&rule, graph, node, class, ruler.0)
+    } else if meets {
+        let first = heads.first()?;
+        let is_one_way = heads.iter().all(|head| head.forward == first.forward);
+        let (channel, _) = first.ruler.filter(|_| is_one_way && rule.stops_at_once(first.forward))?;
+        met(&rule, graph, node, class, channel)
     } else {
         return None;
     };
@@ -187,13 +189,21 @@ struct Slopes {
     ruler: Option<(usize, f64)>,
     /// What the head is where no way leads.
     nowhere: f64,
+    /// In a directed graph, whether the distances are those of paths from source to target, rather than back.
+    forward: Option<bool>,
 }
 
 impl Slopes {
-    /// `None` if the head reads more than distances from source and target, or a channel that travels the wrong way in a directed graph.
+    /// `None` if the head reads more than distances from source and target, or in a directed graph distances that do not all belong to paths of one direction.
     fn of(rule: &Rule, head: usize, class: usize, symmetric: bool) -> Option<Self> {
-        let mut found =
-            Self { weight: rule.head[head], fixed: Vec::new(), slopes: [0.0; 2], ruler: None, nowhere: 0.0 };
+        let mut found = Self {
+            weight: rule.head[head],
+            fixed: Vec::new(),
+            slopes: [0.0; 2],
+            ruler: None,
+            nowhere: 0.0,
+            forward: None,
+        };
         let row = &rule.read[head * rule.channels..(head + 1) * rule.channels];
         for (channel, &weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             let from = match rule.starts(channel)? {
@@ -201,8 +211,8 @@ impl Slopes {
                 [false, true, false] => TARGET,
                 _ => return None,
             };
-            // Distances from the source travel along the edges, those to the target against them.
-            if !symmetric && (channel < rule.first_against) != (from == SOURCE) {
+            let forward = rule.is_forward(channel, from);
+            if !symmetric && found.forward.replace(forward).is_some_and(|before| before != forward) {
                 return None;
             }
             let slope = -rule.rates[channel];
@@ -254,6 +264,11 @@ impl Rule {
         Some(starts)
     }
 
+    /// Whether the wave of an end tells distances of paths from source to target: those of the source along the edges, those of the target against them.
+    fn is_forward(&self, channel: usize, from: usize) -> bool {
+        (channel < self.first_against) == (from == SOURCE)
+    }
+
     /// Whether a node without a mark begins with at most what every node begins with, and edges only take from it.
     fn others_are_silent(&self) -> bool {
         let row = |class: usize| &self.start[class * self.channels..(class + 1) * self.channels];
@@ -281,14 +296,14 @@ impl Rule {
         })
     }
 
-    /// Whether no step before the waves meet has any confidence, and the step at which they do has all of it.
-    fn stops_at_once(&self, symmetric: bool) -> bool {
+    /// Whether no step before the waves meet has any confidence, and the step at which they do has all of it; in a directed graph waves of paths in one direction.
+    fn stops_at_once(&self, forward: Option<bool>) -> bool {
         let rows: Vec<&[f64]> = self.confidence_read.chunks_exact(self.channels.max(1)).collect();
         let met = vec![0.0; rows.len()];
         let apart = |row: usize| {
             let mut features = met.clone();
             // Where the wave of one end has arrived, and none of the other's.
-            features[row] = self.sums_by_end(rows[row], symmetric)?.into_iter().fold(f64::INFINITY, f64::min) * ABSENT;
+            features[row] = self.sums_by_end(rows[row], forward)?.into_iter().fold(f64::INFINITY, f64::min) * ABSENT;
             Some(self.confidence(&features, 1.0, false))
         };
         let known: Option<Vec<f64>> =
@@ -301,7 +316,7 @@ impl Rule {
     }
 
     /// What a row of the confidence reads of the waves of each end; `None` where it reads anything else, or waves that travel the wrong way.
-    fn sums_by_end(&self, row: &[f64], symmetric: bool) -> Option<[f64; 2]> {
+    fn sums_by_end(&self, row: &[f64], forward: Option<bool>) -> Option<[f64; 2]> {
         let mut sums = [0.0; 2];
         for (channel, &weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {
             let class = match self.starts(channel)? {
@@ -310,7 +325,8 @@ impl Rule {
                 [true, true, true] => continue,
                 _ => return None,
             };
-            if self.rates[channel] != 0.0 || !(symmetric || (channel < self.first_against) == (class == SOURCE)) {
+            let is_other_way = forward.is_some_and(|forward| forward != self.is_forward(channel, class));
+            if self.rates[channel] != 0.0 || is_other_way {
                 return None;
             }
             sums[class] += weight;
