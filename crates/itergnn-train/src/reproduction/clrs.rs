@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use burn::tensor::Device;
+use itergnn_nn::LayerKind;
+use itergnn_nn::controllers::Scope;
+use itergnn_nn::layers::Aggregation;
 use itergnn_tasks::Split;
 use itergnn_tasks::algorithms::{Algorithm, AlgorithmSpec, GraphFamily};
 use serde::{Deserialize, Serialize};
@@ -182,14 +185,24 @@ impl ClrsJob {
     }
 }
 
-/// The network that learns an algorithm: one general network, with the prior where the answer is a number that grows with
-/// the graph's. `settle` learned Dijkstra's parents in a third of the steps (docs/research/algorithms.md).
+/// The network that learns an algorithm (docs/research/algorithms.md says how they were chosen): one general network, with
+/// the prior where the answer goes with the scale of distances or weights, with messages that see their receiver where a
+/// node has to compare itself with its neighbours, and a confidence per node where a graph has several parts.
 fn model_for(algorithm: Algorithm) -> ModelConfig {
-    ModelConfig::preset(match algorithm {
-        Algorithm::Eccentricity => "iter-homo-path",
-        Algorithm::WidestPath => "iter-homo-path-settle",
-        _ => "iter-path-settle",
-    })
+    let small = |name: &str| ModelConfig { hidden_width: Some(32), ..ModelConfig::preset(name) };
+    match algorithm {
+        Algorithm::Bfs | Algorithm::Dijkstra => ModelConfig::preset("iter-path-settle"),
+        Algorithm::Eccentricity => ModelConfig::preset("iter-homo-path"),
+        Algorithm::Prim | Algorithm::WidestPath => ModelConfig {
+            layer: Some(LayerKind::Path),
+            aggregation: Some(Aggregation::Max),
+            ..small("iter-homo-path-settle")
+        },
+        Algorithm::Dfs | Algorithm::Mis | Algorithm::Bipartiteness => {
+            ModelConfig { layer: Some(LayerKind::MpnnMax), ..small("iter-path-settle") }
+        }
+        Algorithm::Reachability => ModelConfig { scope: Some(Scope::Node), ..small("iter-path-settle") },
+    }
 }
 
 /// Trains and judges what has no result yet, `workers` at a time, each on one thread; a run that was stopped goes on.
