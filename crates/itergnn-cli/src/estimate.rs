@@ -80,18 +80,25 @@ impl Allowance {
         Err(self.refusal(&format!("{flag} {count}"), needed, Some(fits)))
     }
 
-    /// Refuses samples of which one alone, and what is computed for it, does not fit, and says which size would.
+    /// Refuses samples of which as many as are drawn at a time, and what is computed for them, do not fit, and says which
+    /// size would.
     ///
-    /// `bytes_of` is what is computed for a sample of so many nodes and edges.
-    pub(crate) fn check_samples(&self, spec: &TaskSpec, bytes_of: impl Fn(usize) -> u64) -> Result<(), Failure> {
+    /// `count` is how many samples there are, `bytes_of` what is computed for so many nodes and edges of a sample.
+    pub(crate) fn check_samples(
+        &self,
+        spec: &TaskSpec,
+        count: u64,
+        bytes_of: impl Fn(usize, usize) -> u64,
+    ) -> Result<(), Failure> {
         let needs = |spec: &TaskSpec| -> Result<(usize, u64), Failure> {
             let sampler = spec.sampler().map_err(Failure::bad_input)?;
-            let held = sampler.largest().saturating_mul(sampler.chunk());
-            let samples = SAMPLE_BYTES.saturating_mul(held as u64);
-            Ok((sampler.largest(), samples.saturating_add(bytes_of(sampler.largest()))))
+            let (elements, nodes) = (sampler.largest(), sampler.largest_nodes());
+            let held = (elements as u64).saturating_mul(count.min(sampler.chunk() as u64));
+            let computed = bytes_of(nodes, elements.saturating_sub(nodes));
+            Ok((elements, SAMPLE_BYTES.saturating_mul(held).saturating_add(computed)))
         };
         let (elements, needed) = needs(spec)?;
-        let what = format!("a sample of up to {elements} nodes and edges");
+        let what = format!("samples of up to {elements} nodes and edges");
         if self.holds(needed) {
             say_if_much(&what, needed);
             return Ok(());
@@ -110,12 +117,19 @@ impl Allowance {
         let fits = (low > 0).then(|| format!("sizes up to about {low} fit"));
         Err(self.refusal(&what, needed, fits))
     }
-}
 
-impl Allowance {
-    /// Refuses samples of an algorithm of which one alone does not fit, and says which size would.
-    pub(crate) fn check_algorithm(&self, spec: &AlgorithmSpec) -> Result<(), Failure> {
-        let needed = |spec: &AlgorithmSpec| SAMPLE_BYTES.saturating_mul(spec.largest());
+    /// Refuses samples of an algorithm of which one alone, and what is computed for it, does not fit, and says which size
+    /// would; `bytes_of` as in [`Allowance::check_samples`].
+    pub(crate) fn check_algorithm(
+        &self,
+        spec: &AlgorithmSpec,
+        bytes_of: impl Fn(usize, usize) -> u64,
+    ) -> Result<(), Failure> {
+        let needed = |spec: &AlgorithmSpec| {
+            let (elements, nodes) = (spec.largest(), spec.sizes.iter().copied().max().unwrap_or(0));
+            let computed = bytes_of(nodes as usize, elements.saturating_sub(u64::from(nodes)) as usize);
+            SAMPLE_BYTES.saturating_mul(elements).saturating_add(computed)
+        };
         let what = format!("a sample of up to {} nodes and edges", spec.largest());
         if self.holds(needed(spec)) {
             say_if_much(&what, needed(spec));
@@ -182,11 +196,11 @@ mod tests {
         assert!(message(allowed.check_count("--pairs", u64::MAX, 256)).ends_with("at most 4194304 fit"));
         let mut spec = TaskSpec::paper(Task::ShortestPath);
         spec.set_size(SizeRange::exactly(1_000_000_000).unwrap()).unwrap();
-        let told = message(allowed.check_samples(&spec, |_| 0));
+        let told = message(allowed.check_samples(&spec, 1, |_, _| 0));
         let size: u32 = told.split_whitespace().rev().nth(1).unwrap().parse().unwrap();
         spec.set_size(SizeRange::exactly(size).unwrap()).unwrap();
-        assert!(allowed.check_samples(&spec, |_| 0).is_ok());
+        assert!(allowed.check_samples(&spec, 1, |_, _| 0).is_ok());
         spec.set_size(SizeRange::exactly(size + size / 2).unwrap()).unwrap();
-        assert!(allowed.check_samples(&spec, |_| 0).is_err());
+        assert!(allowed.check_samples(&spec, 1, |_, _| 0).is_err());
     }
 }

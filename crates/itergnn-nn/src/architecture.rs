@@ -10,6 +10,7 @@ use crate::aligned::one_tree::{OneTreeConfig, OneTreeModel};
 use crate::aligned::waves::{WaveConfig, WaveModel};
 use crate::config::GraphModelConfig;
 use crate::controllers::RunOptions;
+use crate::fused::Engine;
 use crate::graph_model::{GraphModel, ModelOutput};
 use crate::grid_model::{GridModel, GridModelConfig};
 use crate::jumping_knowledge::{JumpingKnowledgeConfig, JumpingKnowledgeModel};
@@ -59,16 +60,28 @@ pub trait Settings {
         1.0
     }
 
-    /// Roughly how many bytes a graph needs while it is predicted.
+    /// How many bytes a graph needs at most while it is predicted, roughly.
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
-        let row = self.hidden_width() as u64 * size_of::<f32>() as u64;
-        // Sizes may be asked about that no machine holds.
-        (nodes as u64).saturating_add(edges as u64).saturating_mul(ROWS_PER_ELEMENT * row)
+        rows(self.hidden_width(), (nodes, ROWS_PER_NODE), (edges, ROWS_PER_NODE))
+    }
+
+    /// How many bytes a batch with so many nodes and edges needs at most in a step of training, roughly.
+    fn training_bytes(&self, nodes: usize, edges: usize, _engine: Engine) -> u64 {
+        // What the prediction holds, the same kept for the gradients, and these.
+        self.bytes(nodes, edges).saturating_mul(3)
     }
 }
 
-/// Numbers of the hidden width that a step of the plain path holds for every node and edge: inputs, both layers of a message, old and new states.
-const ROWS_PER_ELEMENT: u64 = 8;
+/// Bytes of rows of the hidden width: for nodes and for edges their number, and how many rows each has.
+pub(crate) fn rows(width: usize, nodes: (usize, u64), edges: (usize, u64)) -> u64 {
+    let row = width as u64 * size_of::<f32>() as u64;
+    // Sizes may be asked about that no machine holds.
+    let of = |(count, rows): (usize, u64)| (count as u64).saturating_mul(row.saturating_mul(rows));
+    of(nodes).saturating_add(of(edges))
+}
+
+/// Rows of the hidden width that a step of the plain path holds for every node: inputs, both layers of a message, old and new states.
+pub(crate) const ROWS_PER_NODE: u64 = 8;
 
 /// How an architecture is trained, unless told otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,9 @@ use itergnn_kernels::settings::HIDDEN_WIDTH;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, VariantNames};
 
-use crate::architecture::{GnnConfig, Settings};
+use crate::architecture::{GnnConfig, ROWS_PER_NODE, Settings, rows};
 use crate::controllers::{ControllerConfig, Mode};
+use crate::fused::Engine;
 use crate::layers::LayerKind;
 use crate::mlp::MlpConfig;
 use crate::presets::TaskWidths;
@@ -156,6 +157,21 @@ pub(crate) fn check_parameters(parameters: f64) -> Result<(), Error> {
     Ok(())
 }
 
+/// What a step of training keeps for the gradients in the fused engine, and in the plain one. Measured with hidden 64 on
+/// lobsters of 500 and random graphs of 100 nodes, and rounded up (docs/reliability.md).
+const FUSED_ROWS_PER_NODE: u64 = 5;
+const FUSED_BYTES_PER_EDGE: u64 = 40;
+const PLAIN_ROWS_PER_NODE: u64 = 4;
+
+/// Rows of the hidden width that a step of the plain path holds for every edge: what a message is made of.
+fn rows_per_edge(kind: LayerKind) -> u64 {
+    match kind {
+        LayerKind::Path | LayerKind::MpnnMax | LayerKind::GnBlock => 7,
+        LayerKind::PathSim => 5,
+        LayerKind::Gcn | LayerKind::Gat | LayerKind::Gin | LayerKind::PointNet => 2,
+    }
+}
+
 impl Settings for GraphModelConfig {
     fn validate(&self) -> Result<(), Error> {
         at_least_one("node_width", self.node_width)?;
@@ -222,6 +238,27 @@ impl Settings for GraphModelConfig {
 
     fn is_capped_in_training(&self) -> bool {
         true
+    }
+
+    fn bytes(&self, nodes: usize, edges: usize) -> u64 {
+        // Blocks run one after the other.
+        let of_edges = self.blocks.iter().map(|block| rows_per_edge(block.layer.kind)).max().unwrap_or(0);
+        rows(self.hidden_width, (nodes, ROWS_PER_NODE), (edges, of_edges))
+    }
+
+    fn training_bytes(&self, nodes: usize, edges: usize, engine: Engine) -> u64 {
+        let of_block = |block: &BlockConfig| {
+            let fused = engine != Engine::Plain && block.uncovered().is_none();
+            let step = if fused {
+                // States, both layers of the messages; of an edge only what was chosen.
+                let kept = (edges as u64).saturating_mul(FUSED_BYTES_PER_EDGE);
+                rows(self.hidden_width, (nodes, FUSED_ROWS_PER_NODE), (0, 0)).saturating_add(kept)
+            } else {
+                rows(self.hidden_width, (nodes, PLAIN_ROWS_PER_NODE), (edges, rows_per_edge(block.layer.kind)))
+            };
+            step.saturating_mul(block.controller.most_steps(Mode::Training, None) as u64)
+        };
+        self.blocks.iter().map(of_block).fold(self.bytes(nodes, edges), u64::saturating_add)
     }
 
     fn unit(&self) -> f64 {

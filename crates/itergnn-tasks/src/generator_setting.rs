@@ -47,6 +47,16 @@ pub(crate) fn magnitude(generator: &Generator, size: usize) -> usize {
     }
 }
 
+/// Roughly how many of these are nodes.
+pub(crate) fn nodes(generator: &Generator, size: usize) -> usize {
+    match *generator {
+        Generator::Grid => size.saturating_mul(size),
+        // A tree has an edge both ways for every node but one.
+        Generator::Lobster { .. } => magnitude(generator, size) / 3,
+        _ => size,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -85,6 +95,8 @@ mod tests {
             let graph = generator.generate(40, &mut rng::seeded(3)).unwrap();
             let (told, real) = (magnitude(&generator, 40), graph.nodes() + graph.edges());
             assert!(told <= 2 * real && real <= 2 * told, "{generator}: {told} told, {real} real");
+            let (told, real) = (nodes(&generator, 40), graph.nodes());
+            assert!(told <= 2 * real && real <= 2 * told, "{generator}: {told} nodes told, {real} real");
         }
     }
 }

@@ -23,6 +23,11 @@ pub trait Sampler: Send + Sync {
     /// Roughly how many nodes and edges the largest sample has.
     fn largest(&self) -> usize;
 
+    /// Roughly how many of these are nodes; all of them, unless the task knows better.
+    fn largest_nodes(&self) -> usize {
+        self.largest()
+    }
+
     /// How many samples a stream draws at a time: as many as threads can share well and memory holds.
     ///
     /// Tasks whose labels take long ask for fewer, so that the first samples do not wait for hundreds of others.

@@ -43,7 +43,7 @@ pub(crate) fn apply(spec: &mut AlgorithmSpec, choice: &TaskChoice) -> Result<(),
         }
         spec.sizes = (first..=last).collect();
     }
-    Allowance::free().check_algorithm(spec)
+    Allowance::free().check_algorithm(spec, |_, _| 0)
 }
 
 /// `itergnn sample ALGORITHM`: samples as JSON lines, streamed.
@@ -93,6 +93,8 @@ pub(super) fn evaluate(
     let meant = ["count", "seed", "max-iterations", "memory", "engine", "device", "threads", "timeout"];
     given.only(&format!("a model of {}", spec.algorithm), &[&FLAGS[..], &meant].concat())?;
     apply(&mut spec, &arguments.samples_of)?;
+    let settings = model.config().settings();
+    Allowance::of(arguments.memory)?.check_algorithm(&spec, |nodes, edges| settings.bytes(nodes, edges))?;
     let task = OwnTask::of_algorithm(spec.algorithm);
     let data = AlgorithmData::new(spec, Split::Test.seed(arguments.seed), arguments.count);
     own::judge(arguments, model, &task, &data, device)

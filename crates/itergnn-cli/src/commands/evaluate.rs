@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         cap: arguments.max_iterations,
     };
     let predictor = arguments.compute.predictor(&model, &device)?;
-    allowance.check_samples(&spec, |elements| predictor.bytes(elements, 0))?;
+    allowance.check_samples(&spec, arguments.count, |nodes, edges| predictor.bytes(nodes, edges))?;
     let progress = Progress::new("graphs", arguments.count);
     let mut tell = |at: itergnn::train::evaluation::EvalProgress| progress.at(at.judged);
     let report = evaluate(&*predictor, &spec, arguments.count, arguments.seed, &options, &mut tell).map_err(failure)?;

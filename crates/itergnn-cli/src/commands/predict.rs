@@ -16,6 +16,7 @@ use serde::Serialize;
 use crate::{
     commands::{domain, model, predict_lines, train::failure},
     compute::DeviceName,
+    estimate::Allowance,
     failure::Failure,
     given::Given,
     options::PredictArguments,
@@ -73,6 +74,10 @@ pub(crate) fn run(arguments: &PredictArguments, given: &Given) -> Result<(), Fai
     }
     given.only(&what, &[&ALWAYS[..], &["graph", "trace"], iterating].concat())?;
     let graph = read(arguments)?;
+    if !on_card {
+        let what = format!("{}: {} nodes and {} edges", file(arguments).display(), graph.nodes(), graph.edges());
+        Allowance::free().check(&what, model.config().settings().bytes(graph.nodes(), graph.edges()))?;
+    }
     domain::warn_outside(&card, &graph);
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     if let Some(cap) = arguments.max_iterations {

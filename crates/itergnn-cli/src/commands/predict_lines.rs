@@ -11,13 +11,14 @@ use itergnn::{
     nn::{Device, GnnModel, Level, TaskWidths, store::ModelCard},
     train::{
         OwnTask,
-        evaluation::{EvalOptions, ModelPredictor, predict_graphs},
+        evaluation::{EvalOptions, ModelPredictor, Predictor, predict_graphs},
     },
 };
 use serde_json::{Value, json};
 
 use crate::{
     commands::{own, train::failure},
+    estimate::Allowance,
     failure::Failure,
     options::PredictArguments,
     output::{print, warn},
@@ -51,6 +52,11 @@ pub(crate) fn run(
     let mut capped = 0;
     while let Some((part, broken)) = next_part(&receiver) {
         let graphs: Vec<&Graph> = part.iter().map(|(_, graph)| graph).collect();
+        if let Some((line, graph)) = part.iter().max_by_key(|(_, graph)| graph.nodes() + graph.edges()) {
+            let (nodes, edges) = (graph.nodes(), graph.edges());
+            let what = format!("{}, line {line}: {nodes} nodes and {edges} edges", file.display());
+            Allowance::free().check(&what, predictor.bytes(nodes, edges))?;
+        }
         let predicted = predict_graphs(&predictor, &graphs, &options).map_err(failure)?;
         let mut text = String::new();
         for (index, (line, graph)) in part.iter().enumerate() {

@@ -27,10 +27,10 @@ pub(crate) fn run(arguments: &SampleArguments, given: &Given) -> Result<(), Fail
     }
     let mut spec = TaskSpec::paper(task);
     task::apply(&mut spec, &arguments.samples_of).map_err(Failure::bad_input)?;
-    Allowance::free().check_samples(&spec, |_| 0)?;
     let sampler = spec.sampler().map_err(Failure::bad_input)?;
     let available = sampler.count();
     let count = arguments.count.or(available).unwrap_or(DEFAULT_COUNT);
+    Allowance::free().check_samples(&spec, count, |_, _| 0)?;
     if let Some(available) = available.filter(|&available| count > available) {
         return Err(Failure::bad_input(format!("--count {count}: the data set has {available} graphs")));
     }

@@ -13,7 +13,9 @@ use itergnn::{
     tasks::{Task, TaskSpec, algorithms::AlgorithmSpec},
     train::{
         CardRun, CudaError, MethodConfig, ModelConfig, Outcome, RunConfig, RunDirectory, RunTask, Start, Status,
-        TrainError, TrainOptions, seed_directory, train, train_on, train_on_card, train_seeds, train_seeds_on,
+        TrainError, TrainOptions,
+        data::{Example, OwnData},
+        seed_directory, train, train_on, train_on_card, train_seeds, train_seeds_on,
     },
 };
 use serde::Serialize;
@@ -47,6 +49,10 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
         return classification::train(arguments, &config, &options, workers);
     }
     let data = own::samples(&config)?;
+    if !on_card {
+        let beside = seeds.as_ref().map_or(1, |seeds| seeds.len().min(workers));
+        check_memory(&config, data.as_ref(), beside)?;
+    }
     let views = Views::new();
     let results = match seeds {
         seeds if on_card => train_beside(arguments, &config, seeds.as_deref(), &options, &views)?,
@@ -277,6 +283,38 @@ fn seeds(arguments: &TrainArguments, first: u64) -> Result<Option<Vec<u64>>, Fai
         Failure::bad_input(format!("--seeds {count}: at most {} fit above --seed {first}", u64::MAX - first))
     })?;
     Ok(Some((first..=last).collect()))
+}
+
+/// Refuses a training whose steps do not fit into memory, with so many runs side by side.
+fn check_memory(config: &RunConfig, data: Option<&OwnData>, beside: usize) -> Result<(), Failure> {
+    let MethodConfig::Supervised(method) = &config.method else { return Ok(()) };
+    let run = match data {
+        Some(data) => config.resolve_for(data),
+        None => config.resolve(),
+    };
+    let model = run.map_err(failure)?.model;
+    let (elements, nodes, samples) = match (&config.task, data) {
+        (RunTask::BuiltIn(spec), _) => {
+            let sampler = spec.sampler().map_err(Failure::bad_input)?;
+            (sampler.largest(), sampler.largest_nodes(), method.data.train)
+        }
+        (RunTask::Algorithm(spec), _) => {
+            let nodes = spec.sizes.iter().copied().max().unwrap_or(0);
+            (spec.largest() as usize, nodes as usize, method.data.train)
+        }
+        (RunTask::Own(_), Some(data)) => {
+            let size = |example: &Example| (example.graph.nodes() + example.graph.edges(), example.graph.nodes());
+            let examples = (0..data.train.len()).filter_map(|index| data.train.sample(index).ok());
+            let (elements, nodes) = examples.map(|example| size(&example)).max().unwrap_or((0, 0));
+            (elements, nodes, data.train.len())
+        }
+        (RunTask::Own(_), None) => return Ok(()),
+    };
+    let batch = (method.batch_size as u64).min(samples) as usize;
+    let (all, nodes) = (elements.saturating_mul(batch), nodes.saturating_mul(batch));
+    let step = model.settings().training_bytes(nodes, all.saturating_sub(nodes), config.engine);
+    let what = format!("a step of {batch} samples with up to {elements} nodes and edges each");
+    Allowance::free().check(&what, step.saturating_mul(beside as u64))
 }
 
 /// What the result of a run holds: a model of the paper's width with its optimiser.

@@ -41,6 +41,8 @@ fn large_numbers_aborted_or_hung() {
         (vec!["properties", "--count", "1000000000000000"], &["--count", "fit"]),
         (vec!["reproduce", "lobsters", "--seeds", "1000000000000000000"], &["--seeds", "fit"]),
         (vec!["reproduce", "lobsters", "--threads", "3000"], &["at most"]),
+        (vec!["train", "shortest-path", "--size", "50000000", "--out", "r"], &["a step of 32 samples", "needs about"]),
+        (vec!["train", "bfs", "--size", "90000000", "--out", "r"], &["nodes and edges", "needs about"]),
     ] {
         fails(folder.path(), &line, 2, parts);
     }

@@ -113,6 +113,10 @@ impl Sampler for ComponentCountSampler {
     fn largest(&self) -> usize {
         generator_setting::magnitude(&self.spec.generator, self.spec.size.largest() as usize)
     }
+
+    fn largest_nodes(&self) -> usize {
+        generator_setting::nodes(&self.spec.generator, self.spec.size.largest() as usize)
+    }
 }
 
 #[cfg(test)]

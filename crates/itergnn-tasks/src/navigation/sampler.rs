@@ -142,6 +142,10 @@ impl Sampler for NavigationSampler {
         let side = self.spec.size.largest() as usize;
         5 * side * side
     }
+
+    fn largest_nodes(&self) -> usize {
+        self.largest() / 5
+    }
 }
 
 #[cfg(test)]

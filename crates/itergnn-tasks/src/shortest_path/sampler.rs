@@ -138,6 +138,10 @@ impl Sampler for ShortestPathSampler {
     fn largest(&self) -> usize {
         generator_setting::magnitude(&self.spec.generator, self.spec.size.largest() as usize)
     }
+
+    fn largest_nodes(&self) -> usize {
+        generator_setting::nodes(&self.spec.generator, self.spec.size.largest() as usize)
+    }
 }
 
 #[cfg(test)]

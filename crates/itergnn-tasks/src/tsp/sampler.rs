@@ -102,6 +102,10 @@ impl Sampler for TspSampler {
         size * size
     }
 
+    fn largest_nodes(&self) -> usize {
+        self.spec.size.largest() as usize
+    }
+
     fn chunk(&self) -> usize {
         // Up to 33 points take milliseconds, 100 points about a second each.
         if self.spec.size.largest() < 40 { 128 } else { 16 }

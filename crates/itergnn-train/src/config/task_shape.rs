@@ -1,7 +1,7 @@
 //! What a task asks of a model.
 
 use itergnn_nn::{Level, ReadoutKind, TaskWidths};
-use itergnn_tasks::{SizeRange, Split, Task, TaskSpec};
+use itergnn_tasks::{Sample, SizeRange, Split, Task, TaskSpec};
 
 use crate::TrainError;
 
@@ -41,7 +41,10 @@ impl TaskShape {
         if let Some(why) = why {
             return Err(TrainError::NotSupervised { task: task.name().to_owned(), why });
         }
-        let sample = smallest(spec)?.sampler()?.sample(Split::Train.seed(0), 0)?;
+        let drawn =
+            |spec: TaskSpec| -> Result<Sample, TrainError> { Ok(spec.sampler()?.sample(Split::Train.seed(0), 0)?) };
+        // Thirty nodes, or what the task says if its graphs cannot be as small.
+        let sample = at_size(spec, 30).and_then(drawn).or_else(|_| smallest(spec).and_then(drawn))?;
         let classes = match task {
             // Both pairs of the regular-graph task are pairs.
             Task::RegularGraphs => Some(2),
@@ -92,11 +95,15 @@ pub(crate) fn sizes(spec: &TaskSpec) -> Option<SizeRange> {
 
 /// The same task at its smallest size: widths do not depend on the size, and one sample of a million nodes takes a while.
 fn smallest(spec: &TaskSpec) -> Result<TaskSpec, TrainError> {
+    // Small graphs of some generators have no connected pair; thirty nodes nearly always do.
+    at_size(spec, sizes(spec).map_or(0, |size| size.smallest().max(30)))
+}
+
+/// The same task at one size, at most its largest.
+fn at_size(spec: &TaskSpec, wanted: u32) -> Result<TaskSpec, TrainError> {
     let mut spec = spec.clone();
     if let Some(size) = sizes(&spec) {
-        // Small graphs of some generators have no connected pair; thirty nodes nearly always do.
-        let size = SizeRange::exactly(size.smallest().max(30).min(size.largest()))?;
-        spec.set_size(size)?;
+        spec.set_size(SizeRange::exactly(wanted.min(size.largest()))?)?;
     }
     Ok(spec)
 }

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::architecture::{Recipe, Settings};
+use crate::architecture::{Recipe, Settings, rows};
 use crate::config::{at_least_one, check_parameters};
 use crate::controllers::TRAINING_CAP;
+use crate::fused::Engine;
 use crate::{Error, ReadoutKind, TaskWidths};
 
 /// The settings of a [`MaxPlusModel`](super::MaxPlusModel).
@@ -179,7 +180,15 @@ impl Settings for MaxPlusConfig {
         let of_nodes = (nodes as u64).saturating_mul(states + NODE_BYTES);
         of_nodes.saturating_add((edges as u64).saturating_mul(EDGE_BYTES))
     }
+
+    fn training_bytes(&self, nodes: usize, edges: usize, _engine: Engine) -> u64 {
+        let step = rows(self.channels, (nodes, ROWS_PER_STEP), (edges, ROWS_PER_STEP));
+        step.saturating_mul(self.training_cap as u64).saturating_add(self.bytes(nodes, edges))
+    }
 }
+
+/// Rows of all channels that a step of training keeps for the gradients, for every node and edge.
+const ROWS_PER_STEP: u64 = 5;
 
 /// Attributes, classes, offsets and marks of a node.
 const NODE_BYTES: u64 = 64;
