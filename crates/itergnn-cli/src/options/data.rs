@@ -17,7 +17,7 @@ use crate::compute::{parse_seconds, parse_threads};
 /// Changes to a task's settings; without them a task is as in the paper.
 #[derive(Debug, Args)]
 pub(crate) struct TaskChoice {
-    /// Where graphs come from: er, knn, planar, lobster, grid, line, complete, cycle, regular or tree.
+    /// Where graphs come from: er, knn, planar, lobster, grid, line, complete, cycle, regular, tree or mixed
     #[arg(long)]
     pub(crate) generator: Option<Generator>,
     /// Where the graphs of an algorithm come from: er, ws (Watts-Strogatz) or delaunay.
@@ -29,7 +29,7 @@ pub(crate) struct TaskChoice {
     /// Weights uniform in [0.5, 1.5), as in the paper.
     #[arg(long, conflicts_with = "weights")]
     pub(crate) weighted: bool,
-    /// Weights uniform in [LO, HI).
+    /// Weights uniform in [LO, HI), or with log:LO..HI their logarithms uniform
     #[arg(long, value_name = "LO..HI", allow_hyphen_values = true)]
     pub(crate) weights: Option<Weights>,
     /// Dots of a Pacman map.

@@ -2,7 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
-use rand::Rng;
+use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::{complete, cycle, erdos_renyi, grid, knn, line, lobster, planar, regular, tree};
@@ -10,7 +10,8 @@ use crate::{Graph, GraphError};
 
 /// A graph generator with its parameters, except the size.
 ///
-/// Parsed from its name with the paper's parameters: `er`, `knn`, `planar`, `lobster`, and `grid`, `line`, `complete`, `cycle`, `regular`, `tree`.
+/// Parsed from its name with the paper's parameters: `er`, `knn`, `planar`, `lobster`, and `grid`, `line`, `complete`,
+/// `cycle`, `regular`, `tree`, `mixed`.
 ///
 /// # Example
 /// ```
@@ -61,6 +62,8 @@ pub enum Generator {
     },
     /// [`tree`].
     Tree,
+    /// Each graph from one of [`Generator::MIX`], all equally often.
+    Mixed,
 }
 
 impl Generator {
@@ -72,7 +75,7 @@ impl Generator {
     pub const KNN: Self = Self::Knn { dimension: 1, k: 8 };
 
     /// Every generator that can be named, with the paper's parameters.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ER,
         Self::KNN,
         Self::Planar,
@@ -83,7 +86,11 @@ impl Generator {
         Self::Cycle,
         Self::Regular { degree: 3 },
         Self::Tree,
+        Self::Mixed,
     ];
+
+    /// What [`Generator::Mixed`] draws from: the paper's four kinds of weighted graphs, and grids.
+    pub const MIX: [Self; 5] = [Self::ER, Self::KNN, Self::Planar, Self::LOBSTER, Self::Grid];
 
     /// The name it is parsed from.
     pub fn name(&self) -> &'static str {
@@ -98,6 +105,20 @@ impl Generator {
             Self::Cycle => "cycle",
             Self::Regular { .. } => "regular",
             Self::Tree => "tree",
+            Self::Mixed => "mixed",
+        }
+    }
+
+    /// The generator and size of the next graph. Only [`Generator::Mixed`] draws: one of its kinds, where a grid has as
+    /// many nodes as the others, or a few more.
+    #[must_use]
+    pub fn next(&self, size: usize, rng: &mut impl Rng) -> (Self, usize) {
+        if *self != Self::Mixed {
+            return (*self, size);
+        }
+        match Self::MIX[rng.random_range(0..Self::MIX.len())] {
+            Self::Grid => (Self::Grid, (size as f64).sqrt().ceil() as usize),
+            kind => (kind, size),
         }
     }
 
@@ -117,6 +138,10 @@ impl Generator {
             Self::Cycle => cycle(size),
             Self::Regular { degree } => regular(size, degree, rng),
             Self::Tree => tree(size, rng),
+            Self::Mixed => {
+                let (kind, size) = self.next(size, rng);
+                kind.generate(size, rng)
+            }
         }
     }
 }
@@ -153,5 +178,18 @@ mod tests {
             assert!(generator.generate(8, &mut rng::seeded(1)).unwrap().nodes() >= 8);
         }
         assert!("lobsters".parse::<Generator>().is_err());
+    }
+
+    #[test]
+    fn a_mixture_has_all_its_kinds_and_others_draw_nothing() {
+        let mut rng = rng::seeded(5);
+        let drawn: Vec<_> = (0..200).map(|_| Generator::Mixed.next(30, &mut rng)).collect();
+        for kind in Generator::MIX {
+            let size = if kind == Generator::Grid { 6 } else { 30 };
+            assert!((20..60).contains(&drawn.iter().filter(|&&one| one == (kind, size)).count()), "{kind}");
+        }
+        let before = rng.clone();
+        assert_eq!(Generator::LOBSTER.next(30, &mut rng), (Generator::LOBSTER, 30));
+        assert_eq!(rng.random::<u64>(), before.clone().random::<u64>());
     }
 }

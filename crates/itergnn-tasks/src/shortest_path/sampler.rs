@@ -39,8 +39,9 @@ impl ShortestPathSampler {
     fn draw(&self, rng: &mut impl Rng) -> Result<Sample, TaskError> {
         let size = self.spec.size.draw(rng);
         for _ in 0..GRAPHS {
-            let graph = self.spec.generator.generate(size as usize, rng)?;
-            let values = edge_values(&graph, &self.spec.generator, self.spec.weights, rng);
+            let (generator, own_size) = self.spec.generator.next(size as usize, rng);
+            let graph = generator.generate(own_size, rng)?;
+            let values = edge_values(&graph, &generator, self.spec.weights, rng);
             let graph = graph.with_edge_attributes(Attributes::new(1, values))?;
             let weights = EdgeWeights::from_attribute(&graph, 0)?;
             let nodes = graph.nodes() as u32;

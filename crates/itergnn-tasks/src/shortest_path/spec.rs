@@ -41,7 +41,7 @@ impl ShortestPathSpec {
 
 /// How edges are weighted.
 ///
-/// Written `unit` or `LO..HI`, the latter meaning uniform in [LO, HI).
+/// Written `unit`, `LO..HI` for uniform in [LO, HI), or `log:LO..HI` for weights whose logarithm is uniform there.
 ///
 /// The one-hot node attributes are multiplied by [`Weights::scale`]. The paper trains on [0.5, 1.5), where the scale is
 /// 1; [1, 3), [2, 6) and [8, 24) are that range times 2, 4 and 16, and so are their scales. A sample of the magnitude
@@ -67,6 +67,13 @@ pub enum Weights {
         /// No weight is as large as this.
         high: f32,
     },
+    /// Independent, with a uniform logarithm: as many weights between 1 and 10 as between 10 and 100.
+    LogUniform {
+        /// The smallest weight, which is the unit of the one-hot attributes.
+        low: f32,
+        /// No weight is as large as this.
+        high: f32,
+    },
 }
 
 impl Weights {
@@ -85,11 +92,25 @@ impl Weights {
         }
     }
 
-    /// The factor on the one-hot node attributes: high - low, or 1 for unit weights.
+    /// Weights between low and high whose logarithm is uniform.
+    ///
+    /// # Errors
+    /// [`TaskError::Parse`] unless 0 < low < high and both are finite.
+    pub fn log_uniform(low: f32, high: f32) -> Result<Self, TaskError> {
+        if low > 0.0 && low < high && high.is_finite() {
+            Ok(Self::LogUniform { low, high })
+        } else {
+            Err(TaskError::Parse { what: "weights", text: format!("{LOG}{low}..{high}"), expected: EXPECTED })
+        }
+    }
+
+    /// The factor on the one-hot node attributes: 1 for unit weights, high - low for uniform ones, else the smallest
+    /// weight.
     pub fn scale(self) -> f32 {
         match self {
             Self::Unit => 1.0,
             Self::Uniform { low, high } => high - low,
+            Self::LogUniform { low, .. } => low,
         }
     }
 
@@ -98,24 +119,27 @@ impl Weights {
     /// A uniform weight is low + (high - low) u, where u has 24 random bits: all ranges that are multiples by a power
     /// of two draw the same u from the same random state, so their samples are exact multiples of each other.
     pub fn draw(self, rng: &mut impl Rng) -> f32 {
-        match self {
-            Self::Unit => 1.0,
-            Self::Uniform { low, high } => {
-                let weight = low + (high - low) * rng.random::<f32>();
-                // Rounding can reach the excluded end.
-                if weight < high { weight } else { high.next_down() }
-            }
-        }
+        let (weight, high) = match self {
+            Self::Unit => return 1.0,
+            Self::Uniform { low, high } => (low + (high - low) * rng.random::<f32>(), high),
+            Self::LogUniform { low, high } => (low * (high / low).powf(rng.random::<f32>()), high),
+        };
+        // Rounding can reach the excluded end.
+        if weight < high { weight } else { high.next_down() }
     }
 }
 
-const EXPECTED: &str = "unit or LO..HI with 0 <= LO < HI";
+const EXPECTED: &str = "unit, LO..HI with 0 <= LO < HI, or log:LO..HI with 0 < LO < HI";
+
+/// Stands before the ends of a range of [`Weights::LogUniform`].
+const LOG: &str = "log:";
 
 impl fmt::Display for Weights {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unit => formatter.write_str("unit"),
             Self::Uniform { low, high } => write!(formatter, "{low}..{high}"),
+            Self::LogUniform { low, high } => write!(formatter, "{LOG}{low}..{high}"),
         }
     }
 }
@@ -128,10 +152,14 @@ impl FromStr for Weights {
             return Ok(Self::Unit);
         }
         let parse = |part: &str| part.trim().parse::<f32>().ok();
-        let ends = text.split_once("..").and_then(|(low, high)| parse(low).zip(parse(high)));
+        let (range, of) = match text.strip_prefix(LOG) {
+            Some(range) => (range, Self::log_uniform as fn(f32, f32) -> Result<Self, TaskError>),
+            None => (text, Self::uniform as _),
+        };
+        let ends = range.split_once("..").and_then(|(low, high)| parse(low).zip(parse(high)));
         let refused = || TaskError::Parse { what: "weights", text: text.to_owned(), expected: EXPECTED };
         let (low, high) = ends.ok_or_else(refused)?;
-        Self::uniform(low, high).map_err(|_| refused())
+        of(low, high).map_err(|_| refused())
     }
 }
 
@@ -156,10 +184,12 @@ mod tests {
 
     #[test]
     fn weights_are_read_as_they_are_printed() {
-        for text in ["unit", "0.5..1.5", "0..1", "8..24"] {
+        for text in ["unit", "0.5..1.5", "0..1", "8..24", "log:1..100", "log:0.5..2"] {
             assert_eq!(text.parse::<Weights>().unwrap().to_string(), text);
         }
-        for text in ["", "1", "3..1", "1..1", "1..inf", "nan..2", "-1..2", "a..b"] {
+        for text in
+            ["", "1", "3..1", "1..1", "1..inf", "nan..2", "-1..2", "a..b", "log:0..1", "log:2..1", "log:", "log:1"]
+        {
             assert!(text.parse::<Weights>().is_err(), "{text}");
         }
     }
@@ -177,6 +207,18 @@ mod tests {
             assert_eq!(weights.scale(), factor);
             assert!(draw(weights).iter().zip(&base).all(|(large, small)| *large == factor * small));
         }
+    }
+
+    #[test]
+    fn every_decade_of_log_uniform_weights_is_as_frequent() {
+        let weights = Weights::log_uniform(1.0, 1000.0).unwrap();
+        let mut rng = rng::seeded(4);
+        let mut decades = [0; 3];
+        for _ in 0..3000 {
+            decades[weights.draw(&mut rng).log10() as usize] += 1;
+        }
+        assert!(decades.iter().all(|count| (900..1100).contains(count)), "{decades:?}");
+        assert_eq!(weights.scale(), 1.0);
     }
 
     #[test]

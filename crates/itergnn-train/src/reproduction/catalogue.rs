@@ -11,7 +11,7 @@ use strum::VariantArray;
 
 use super::experiment::CHOICE;
 use super::{Budget, Cell, Column, Evaluation, Experiment, Quantity, Row, Table};
-use super::{ablation, aligned, families, lobsters, regular, summary};
+use super::{ablation, aligned, beyond, families, lobsters, regular, summary};
 use crate::config::task_sizes;
 use crate::{DataConfig, Finishing, MethodConfig, ModelConfig, RunConfig, Schedule, SupervisedConfig, TrainError};
 
@@ -54,8 +54,8 @@ pub struct Section {
 }
 
 /// Names of the tables, in the order of the report.
-pub fn section_names() -> [&'static str; 7] {
-    ["summary", "lobsters", "ablation", "iterations", "regular-graphs", "aligned", "families"]
+pub fn section_names() -> [&'static str; 8] {
+    ["summary", "lobsters", "ablation", "iterations", "regular-graphs", "beyond", "aligned", "families"]
 }
 
 /// Every table under a budget.
@@ -69,6 +69,7 @@ pub fn catalogue(budget: &Budget) -> Result<Vec<Section>, TrainError> {
         ablation::section(budget)?,
         ablation::iterations(budget)?,
         regular::section(budget)?,
+        beyond::section(budget)?,
         aligned::section(budget)?,
         families::section(budget)?,
     ];

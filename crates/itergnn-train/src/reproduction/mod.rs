@@ -28,6 +28,7 @@
 
 mod ablation;
 mod aligned;
+mod beyond;
 mod budget;
 mod catalogue;
 mod clrs;

@@ -1,5 +1,6 @@
 //! Experiments over the cores.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -14,7 +15,10 @@ use crate::card::{CardRun, is_covered, train_on_card};
 use crate::evaluation::{EvalOptions, ModelPredictor, evaluate};
 use crate::run::Start;
 use crate::train::train_resolved;
-use crate::{Outcome, ResolvedRun, RunConfig, SeedOutcome, Silent, Status, TrainError, TrainOptions};
+use crate::{MethodConfig, Outcome, ResolvedRun, RunConfig, SeedOutcome, Silent, Status, TrainError, TrainOptions};
+
+/// Groups of trainings that share the card: one alone leaves most of it idle.
+const GROUPS_AT_ONCE: usize = 3;
 
 /// Name under which the failure of a training stands among those of evaluations.
 const TRAINING: &str = "training";
@@ -110,8 +114,9 @@ pub fn run_queue(
     for index in at_once {
         let _ = sender.send(Ready { index, trained: None });
     }
-    let (ready, observer) = (Mutex::new(ready), Mutex::new(observer));
-    let failed = AtomicBool::new(false);
+    let groups_at_once = groups.len().min(GROUPS_AT_ONCE);
+    let (ready, observer, groups) = (Mutex::new(ready), Mutex::new(observer), Mutex::new(groups.into_iter()));
+    let (groups, failed) = (&groups, &AtomicBool::new(false));
     let threads = (rayon::current_num_threads() / workers.max(1)).max(1);
     let work = |worker: usize| -> Result<(), TrainError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -142,20 +147,23 @@ pub fn run_queue(
     };
     std::thread::scope(|scope| {
         let mut handles: Vec<_> = (0..workers.max(1)).map(|worker| scope.spawn(move || work(worker))).collect();
-        handles.push(scope.spawn(|| {
-            // Dropped at the end: then the workers know that nothing more comes.
-            let sender = sender;
-            for group in groups {
-                if options.wants_stop(0) || failed.load(Ordering::Relaxed) {
-                    return Ok(());
+        handles.extend((0..groups_at_once).map(|_| {
+            // The last sender to be dropped tells the workers that nothing more comes.
+            let sender = sender.clone();
+            scope.spawn(move || {
+                loop {
+                    let next = groups.lock().map_err(|_| panicked()).map(|mut groups| groups.next())?;
+                    let Some(group) = next.filter(|_| !options.wants_stop(0) && !failed.load(Ordering::Relaxed)) else {
+                        return Ok(());
+                    };
+                    let outcomes = train_group(jobs, &group, runs, options)?;
+                    for (index, outcome) in group.into_iter().zip(outcomes) {
+                        let _ = sender.send(Ready { index, trained: Some(outcome.result) });
+                    }
                 }
-                let outcomes = train_group(jobs, &group, runs, options)?;
-                for (index, outcome) in group.into_iter().zip(outcomes) {
-                    let _ = sender.send(Ready { index, trained: Some(outcome.result) });
-                }
-            }
-            Ok(())
+            })
         }));
+        drop(sender);
         let mut first = Ok(());
         for handle in handles {
             let ended = handle.join().unwrap_or_else(|_| Err(panicked()));
@@ -191,7 +199,14 @@ fn for_card(jobs: &[Job], store: &ResultStore, runs: &Path) -> Result<Vec<Vec<us
             groups.entry((task, network)).or_default().push(index);
         }
     }
-    Ok(groups.into_values().collect())
+    let mut groups: Vec<Vec<usize>> = groups.into_values().collect();
+    // Those that train the longest first, so that the shorter ones run beside them.
+    let epochs = |&index: &usize| match &jobs[index].experiment.config.method {
+        MethodConfig::Supervised(supervised) => supervised.epochs,
+        _ => 0,
+    };
+    groups.sort_by_key(|group| Reverse(group.iter().map(epochs).max()));
+    Ok(groups)
 }
 
 /// Trains jobs side by side on the card.

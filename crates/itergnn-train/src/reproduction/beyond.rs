@@ -1,0 +1,74 @@
+//! Past the paper: the same network, trained on graphs of the same sizes but of more kinds.
+
+use itergnn_graph::generators::Generator;
+use itergnn_tasks::shortest_path::{ShortestPathSpec, Weights};
+use itergnn_tasks::{TaskError, TaskSpec};
+
+use super::catalogue::{Contender, Probe, Problem, SETTLE, Section, assemble};
+use super::{Budget, Quantity, lobsters};
+use crate::TrainError;
+
+const HEAD: (&str, &str) = ("beyond", "Past the paper: Iter-Homo-Path-settle trained on other graphs of sizes [4, 34)");
+
+const NOTES: [&str; 3] = [
+    "Heavy edges: weights between 1 and 100 whose logarithm is uniform. A light edge behind a heavy one shows the network a step at a large distance, which graphs of this size have not otherwise.",
+    "Mixed: each training graph is an ER, KNN, planar, lobster or grid graph, all equally often, so that one model serves them all.",
+    "SP: relative loss on weights in [.5, 1.5), as in the paper's Table 1; lobsters have unit weights, as in its Table 2.",
+];
+
+/// Training sets: label of the row, id, generator, weights.
+const TRAINED_ON: [(&str, &str, Generator, Weights); 3] = [
+    ("lobsters, heavy edges", "shortest-path-lobster-heavy", Generator::LOBSTER, HEAVY),
+    ("mixed", "shortest-path-mixed-weighted", Generator::Mixed, Weights::PAPER),
+    ("mixed, heavy edges", "shortest-path-mixed-heavy", Generator::Mixed, HEAVY),
+];
+
+const HEAVY: Weights = Weights::LogUniform { low: 1.0, high: 100.0 };
+
+/// Weighted test graphs of 100 nodes; of a grid, 33 x 33.
+const WEIGHTED: [(&str, Generator, u32); 5] = [
+    ("SP ER 100", Generator::ER, 100),
+    ("SP PL 100", Generator::Planar, 100),
+    ("SP KNN 100", Generator::KNN, 100),
+    ("SP Lob 100", Generator::LOBSTER, 100),
+    ("SP grid 33 x 33", Generator::Grid, 33),
+];
+
+pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
+    let probes = probes(budget)?;
+    let part = |(label, id, generator, weights): (&str, &'static str, Generator, Weights)| {
+        let problems = [Problem { id, spec: spec(generator, weights) }];
+        assemble(budget, HEAD, &problems, &probes, &[Contender::new(label, SETTLE, &[])], &NOTES)
+    };
+    let [first, others @ ..] = TRAINED_ON;
+    let mut whole = part(first)?;
+    for other in others {
+        let part = part(other)?;
+        whole.table.rows.extend(part.table.rows);
+        whole.experiments.extend(part.experiments);
+    }
+    Ok(whole)
+}
+
+fn probes(budget: &Budget) -> Result<Vec<Probe>, TaskError> {
+    let at = |label: &str, spec: TaskSpec, quantity: Quantity, size: u32, count: u64| -> Result<Probe, TaskError> {
+        let tested = Problem { id: "", spec };
+        let probe = Probe::at_size(label, (0, &tested), quantity, size, budget.graphs(count))?;
+        Ok(Probe { name: label.to_lowercase().replace(' ', "-"), ..probe })
+    };
+    let mut probes = Vec::new();
+    for (what, quantity) in [("success", Quantity::SuccessRate), ("relative loss", Quantity::RelativeLoss)] {
+        for (size, count) in lobsters::SIZES {
+            let label = format!("{what} at {size}");
+            probes.push(at(&label, spec(Generator::LOBSTER, Weights::Unit), quantity, size, count)?);
+        }
+    }
+    for (label, generator, size) in WEIGHTED {
+        probes.push(at(label, spec(generator, Weights::PAPER), Quantity::RelativeLoss, size, 200)?);
+    }
+    Ok(probes)
+}
+
+fn spec(generator: Generator, weights: Weights) -> TaskSpec {
+    TaskSpec::ShortestPath(ShortestPathSpec { generator, weights, ..ShortestPathSpec::default() })
+}
