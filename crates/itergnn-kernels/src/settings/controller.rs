@@ -69,6 +69,9 @@ pub enum ControllerConfig {
 pub struct StackConfig {
     /// Number of layers; the paper's models have 30.
     pub layers: usize,
+    /// Whether all layers begin as copies of one, as in the authors' code; otherwise each has weights drawn for itself.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub copies: bool,
 }
 
 /// Parameters of `shared`.
@@ -133,7 +136,7 @@ pub struct ActConfig {
 
 impl Default for StackConfig {
     fn default() -> Self {
-        Self { layers: TRAINING_CAP }
+        Self { layers: TRAINING_CAP, copies: false }
     }
 }
 
@@ -186,7 +189,7 @@ impl IterConfig {
 impl ControllerConfig {
     /// `stack(layers)`.
     pub fn stack(layers: usize) -> Self {
-        Self::Stack(StackConfig { layers })
+        Self::Stack(StackConfig { layers, copies: false })
     }
 
     /// `shared(steps)`, with as many steps at inference.
@@ -334,7 +337,10 @@ impl ControllerConfig {
 impl fmt::Display for ControllerConfig {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (mut words, cap) = match self {
-            Self::Stack(config) => (vec![format!("stack of {}", config.layers)], None),
+            Self::Stack(config) => {
+                let begun = if config.copies { " that began as copies" } else { "" };
+                (vec![format!("stack of {}{begun}", config.layers)], None)
+            }
             Self::Shared(config) => (vec![format!("shared for {} steps", config.steps)], None),
             Self::Iter(config) => (vec!["iter".to_owned()], config.inference_cap),
             Self::IterDecay(config) => (vec![format!("iter-decay {}", config.decay)], config.inference_cap),

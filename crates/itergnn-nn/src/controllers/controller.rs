@@ -51,7 +51,14 @@ impl Controller {
         }
         let mut block = BlockConfig { layer: *layer, controller: *config };
         if let ControllerConfig::Stack(stack) = config {
-            let layers = (0..stack.layers).map(|_| Layer::new(layer, device, rng)).collect::<Result<_, _>>()?;
+            let first = rng.clone();
+            let draw = |_| {
+                if stack.copies {
+                    *rng = first.clone();
+                }
+                Layer::new(layer, device, rng)
+            };
+            let layers = (0..stack.layers).map(draw).collect::<Result<_, _>>()?;
             return Ok(Self::Stack(Stack::new(layers, block)));
         }
         let body = Layer::new(layer, device, rng)?;

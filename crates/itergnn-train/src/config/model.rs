@@ -2,7 +2,7 @@
 
 use itergnn_nn::controllers::{ControllerConfig, Scope};
 use itergnn_nn::layers::Aggregation;
-use itergnn_nn::{GnnConfig, GraphModelConfig, LayerKind, Level, Prior, ReadoutKind, preset};
+use itergnn_nn::{Activation, GnnConfig, GraphModelConfig, LayerKind, Level, Prior, ReadoutKind, preset};
 use itergnn_tasks::Task;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 
@@ -38,6 +38,9 @@ pub struct ModelConfig {
     /// How messages are combined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aggregation: Option<Aggregation>,
+    /// The activation after every layer (gcn, gat).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_activation: Option<Activation>,
     /// Where the homogeneous prior holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prior: Option<Prior>,
@@ -78,6 +81,7 @@ impl ModelConfig {
             names: NamesVersion,
             layer: None,
             aggregation: None,
+            output_activation: None,
             prior: None,
             hidden_width: None,
             blocks: None,
@@ -121,14 +125,14 @@ impl ModelConfig {
             GnnConfig::JumpingKnowledge(_) if shape.level != Level::Graph => {
                 return Err(mismatch("classifies whole graphs"));
             }
-            GnnConfig::JumpingKnowledge(_) => self.refuse_block_changes(&ALL_OF_A_BLOCK[..5])?,
+            GnnConfig::JumpingKnowledge(_) => self.refuse_block_changes(&ALL_OF_A_BLOCK[..6])?,
             _ => self.refuse_block_changes(&ALL_OF_A_BLOCK)?,
         }
         if let Some(width) = self.hidden_width {
             config.settings_mut().set_hidden_width(width)?;
         }
         match &mut config {
-            GnnConfig::Graph(graph) => self.change(graph, shape),
+            GnnConfig::Graph(graph) => self.change(graph, shape)?,
             GnnConfig::JumpingKnowledge(classifier) => {
                 classifier.blocks = self.blocks.unwrap_or(classifier.blocks);
                 classifier.controller = self.controller.or(classifier.controller.take());
@@ -148,9 +152,9 @@ impl ModelConfig {
         Ok(config)
     }
 
-    fn change(&self, model: &mut GraphModelConfig, shape: &TaskShape) {
+    fn change(&self, model: &mut GraphModelConfig, shape: &TaskShape) -> Result<(), TrainError> {
         let counting = shape.task == Some(Task::ComponentCount);
-        let Some(block) = model.blocks.first() else { return };
+        let Some(block) = model.blocks.first() else { return Ok(()) };
         let kind = self.layer.unwrap_or(block.layer.kind);
         let aggregation = self.aggregation.unwrap_or(block.layer.aggregation);
         let given = self.controller.map(|controller| pooled_for(controller, shape));
@@ -166,7 +170,14 @@ impl ModelConfig {
         if self.layer.is_some() || self.aggregation.is_some() {
             changed = changed.with_layer(kind, aggregation);
         }
+        if let Some(activation) = self.output_activation {
+            if !matches!(kind, LayerKind::Gcn | LayerKind::Gat) {
+                return Err(TrainError::config("model.output_activation", "only gcn and gat have one after the layer"));
+            }
+            changed.blocks.iter_mut().for_each(|block| block.layer.output_activation = activation);
+        }
         *model = changed;
+        Ok(())
     }
 
     /// Refuses the changes that the model has no place for.
@@ -174,6 +185,7 @@ impl ModelConfig {
         let given = |field: &&&'static str| match **field {
             "model.layer" => self.layer.is_some(),
             "model.aggregation" => self.aggregation.is_some(),
+            "model.output_activation" => self.output_activation.is_some(),
             "model.prior" => self.prior.is_some(),
             "model.readout" => self.readout.is_some(),
             "model.scope" => self.scope.is_some(),
@@ -188,9 +200,10 @@ impl ModelConfig {
 }
 
 /// What a controller block has; a classifier of GIN blocks has only the last two.
-const ALL_OF_A_BLOCK: [&str; 7] = [
+const ALL_OF_A_BLOCK: [&str; 8] = [
     "model.layer",
     "model.aggregation",
+    "model.output_activation",
     "model.prior",
     "model.readout",
     "model.scope",
@@ -306,6 +319,20 @@ mod tests {
         for name in ["gcn", "path", "iter-homo-path"] {
             assert_eq!(graph_model(&ModelConfig::preset(name), Task::Tsp).unit, 1_000.0);
             assert_eq!(graph_model(&ModelConfig::preset(name), Task::ShortestPath).unit, 1.0);
+        }
+    }
+
+    #[test]
+    fn the_activation_after_a_layer_belongs_to_convolutions() {
+        let with =
+            |name: &str| ModelConfig { output_activation: Some(Activation::Identity), ..ModelConfig::preset(name) };
+        for name in ["gcn", "gat"] {
+            let model = graph_model(&with(name), Task::ShortestPath);
+            assert!(model.blocks.iter().all(|block| block.layer.output_activation == Activation::Identity), "{name}");
+        }
+        let shape = TaskShape::of(&TaskSpec::paper(Task::ShortestPath)).unwrap();
+        for name in ["path", "gin", "max-plus"] {
+            assert!(with(name).for_task(&shape).is_err(), "{name}");
         }
     }
 

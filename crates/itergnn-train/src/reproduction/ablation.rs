@@ -3,7 +3,8 @@
 use itergnn_tasks::shortest_path::Weights;
 use itergnn_tasks::{SizeRange, Task, TaskSpec};
 
-use super::catalogue::{ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble};
+use super::catalogue::{ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTLE_LABEL, Section, assemble, choice};
+use super::experiment::CHOICE;
 use super::lobsters::{UNWEIGHTED, WEIGHTED};
 use super::{Budget, Quantity};
 use crate::TrainError;
@@ -48,6 +49,41 @@ pub(super) fn section(budget: &Budget) -> Result<Section, TrainError> {
     let contenders: Vec<_> = ROWS.iter().map(|(label, id, paper)| Contender::new(label, id, paper)).collect();
     let title = "Table 3: what each part of the model is good for";
     Ok(assemble(budget, ("ablation", title), &problems, &probes, &contenders, &NOTES)?)
+}
+
+/// What the paper leaves open about networks of a fixed depth, two rows each.
+const OPTIONS: [(&str, &str); 8] = [
+    ("Path, layers drawn one by one", "path"),
+    ("Path, layers that begin as copies of one", "path-copies"),
+    ("Homo-Path, layers drawn one by one", "homo-path"),
+    ("Homo-Path, layers that begin as copies of one", "homo-path-copies"),
+    ("GCN with LeakyReLU after each layer", "gcn"),
+    ("GCN without activation", "gcn-linear"),
+    ("GAT with LeakyReLU after each layer", "gat"),
+    ("GAT without activation", "gat-linear"),
+];
+
+/// Choices that the paper does not make for us, measured on weighted lobsters.
+pub(super) fn options(budget: &Budget) -> Result<Section, TrainError> {
+    let mut spec = TaskSpec::paper(Task::ShortestPath);
+    spec.set_weights(Weights::PAPER)?;
+    let problems = [Problem { id: WEIGHTED, spec }];
+    let problem = (0, &problems[0]);
+    let chosen_by = Probe {
+        label: "fresh graphs of the largest sizes of training".to_owned(),
+        quantity: Quantity::RelativeLoss,
+        problem: 0,
+        name: CHOICE.to_owned(),
+        evaluation: choice(budget, &problems[0])?,
+    };
+    let at_100 = Probe::at_size("SP Lob 100", problem, Quantity::RelativeLoss, 100, budget.graphs(200))?;
+    let contenders: Vec<_> = OPTIONS.iter().map(|(label, id)| Contender::new(label, id, &[])).collect();
+    let notes = [
+        "The first column decides; the other tables have the first row of each pair.",
+        "The authors' code copies one layer into the whole stack before training, and its GCN and GAT have no activation between layers.",
+    ];
+    let title = "Options of networks of a fixed depth that the paper leaves open, on weighted lobsters";
+    Ok(assemble(budget, ("options", title), &problems, &[chosen_by, at_100], &contenders, &notes)?)
 }
 
 /// The models of the figure.

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use itergnn_graph::generators::Generator;
-use itergnn_nn::LayerKind;
-use itergnn_nn::controllers::ControllerConfig;
+use itergnn_nn::controllers::{ControllerConfig, StackConfig};
 use itergnn_nn::layers::Aggregation;
+use itergnn_nn::{Activation, LayerKind};
 use itergnn_tasks::{SizeRange, Task, TaskError, TaskSpec, shortest_path::WalkRule};
 use strum::VariantArray;
 
@@ -54,8 +54,8 @@ pub struct Section {
 }
 
 /// Names of the tables, in the order of the report.
-pub fn section_names() -> [&'static str; 8] {
-    ["summary", "lobsters", "ablation", "iterations", "regular-graphs", "beyond", "aligned", "families"]
+pub fn section_names() -> [&'static str; 9] {
+    ["summary", "lobsters", "ablation", "options", "iterations", "regular-graphs", "beyond", "aligned", "families"]
 }
 
 /// Every table under a budget.
@@ -67,6 +67,7 @@ pub fn catalogue(budget: &Budget) -> Result<Vec<Section>, TrainError> {
         summary::section(budget)?,
         lobsters::section(budget)?,
         ablation::section(budget)?,
+        ablation::options(budget)?,
         ablation::iterations(budget)?,
         regular::section(budget)?,
         beyond::section(budget)?,
@@ -117,7 +118,7 @@ impl Probe {
 const CHOICE_SEED: u64 = 1_000_003;
 
 /// Fresh graphs of the largest eighth of the sizes of training: whoever does well there does not depend on small ones.
-fn choice(budget: &Budget, problem: &Problem) -> Result<Evaluation, TaskError> {
+pub(super) fn choice(budget: &Budget, problem: &Problem) -> Result<Evaluation, TaskError> {
     let mut spec = problem.spec.clone();
     let mut largest = 0;
     if let Some(range) = task_sizes(&spec) {
@@ -171,6 +172,14 @@ impl<'a> Contender<'a> {
                 ModelConfig { controller: Some(ControllerConfig::iter()), ..ModelConfig::preset("iter-homo-path") }
             }
             "path-100" => ModelConfig { controller: Some(ControllerConfig::stack(100)), ..ModelConfig::preset("path") },
+            "path-copies" | "homo-path-copies" => ModelConfig {
+                controller: Some(ControllerConfig::Stack(StackConfig { copies: true, ..StackConfig::default() })),
+                ..ModelConfig::preset(id.trim_end_matches("-copies"))
+            },
+            "gcn-linear" | "gat-linear" => ModelConfig {
+                output_activation: Some(Activation::Identity),
+                ..ModelConfig::preset(id.trim_end_matches("-linear"))
+            },
             name => ModelConfig::preset(name),
         };
         Self { label, id, model, paper, finishing: Finishing::After }
