@@ -115,36 +115,17 @@ impl HostClassifier {
         &self.parameters
     }
 
-    /// The trainable numbers, to update.
-    pub fn parameters_mut(&mut self) -> &mut [f32] {
-        &mut self.parameters
+    /// Hands every parameter to `update`: its name, its values and its part of a gradient of all of them.
+    pub fn update(&mut self, gradient: &[f32], mut update: impl FnMut(&str, &mut [f32], &[f32])) {
+        for place in self.places.iter().filter(|place| !place.running) {
+            update(&place.name, &mut self.parameters[place.range.clone()], &gradient[place.range.clone()]);
+        }
     }
 
     /// Weights and running statistics by the names that the model has for them.
     pub fn named(&self) -> BTreeMap<String, NamedTensor> {
         let part = |place: &Place| if place.running { &self.statistics } else { &self.parameters };
         self.places.iter().map(|place| (place.name.clone(), place.tensor(part(place)))).collect()
-    }
-
-    /// Numbers in the order of the parameters, such as the moments of an optimiser, by the names of the parameters.
-    ///
-    /// # Panics
-    /// If there is not one for each parameter.
-    pub fn named_like_parameters(&self, values: &[f32]) -> BTreeMap<String, NamedTensor> {
-        assert_eq!(values.len(), self.parameters.len(), "one number a parameter");
-        let trained = self.places.iter().filter(|place| !place.running);
-        trained.map(|place| (place.name.clone(), place.tensor(values))).collect()
-    }
-
-    /// The reverse of [`HostClassifier::named_like_parameters`] for flat values by name; names that are missing give zeros.
-    pub fn in_order<'a>(&self, values_of: impl Fn(&str) -> Option<&'a [f64]>) -> Vec<f32> {
-        let mut flat = vec![0.0; self.parameters.len()];
-        for place in self.places.iter().filter(|place| !place.running) {
-            if let Some(values) = values_of(&place.name) {
-                flat[place.range.clone()].iter_mut().zip(values).for_each(|(to, &from)| *to = from as f32);
-            }
-        }
-        flat
     }
 
     /// The model with the present weights and statistics.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use burn::tensor::Device;
 use itergnn_graph::{Graph, GraphBatch, rng};
 use itergnn_nn::GnnModel;
 use itergnn_tasks::{Sample, Score};
@@ -9,11 +10,10 @@ use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::learner::ClassifierLearner;
 use super::{ClassificationData, CrossValidationConfig, EpochOfFold, FoldCurve};
 use crate::TrainError;
-use crate::config::{OptimiserConfig, ResolvedRun};
-use crate::data::HostBatch;
+use crate::config::{LossKind, OptimiserConfig, ResolvedRun};
+use crate::learning::Learner;
 use crate::records::Record;
 use crate::run::{Best, EpochTotals, MethodState, Progress};
 use crate::session::{Advance, Clock, Facts, Method};
@@ -25,7 +25,7 @@ pub(super) struct FoldMethod {
     settings: CrossValidationConfig,
     optimiser: OptimiserConfig,
     data: Arc<ClassificationData>,
-    learner: ClassifierLearner,
+    learner: Learner,
     train: Vec<u32>,
     test: TestSet,
     place: Place,
@@ -50,7 +50,7 @@ impl FoldMethod {
             fold,
             settings,
             optimiser: config.optimiser.clone(),
-            learner: ClassifierLearner::new(&run.model, &config.optimiser, config.seed)?,
+            learner: Learner::new(&run.model, LossKind::CrossEntropy, &config.optimiser, config.seed, &Device::flex())?,
             train: data.folds().train(fold),
             test: TestSet::new(data.test_samples(fold))?,
             data: Arc::clone(data),
@@ -84,7 +84,7 @@ impl FoldMethod {
         let mut generator = rng::sample(self.seed, progress.step);
         let batch = self.data.batch(&draw(&mut self.train.clone(), self.settings.batch_size, &mut generator))?;
         let rate = self.rate(progress.step);
-        let report = self.learner.step(&batch.graphs, &classes(&batch), rate, generator.next_u64())?;
+        let report = self.learner.step(&batch, rate, generator.next_u64())?;
         if let Some((what, value)) = report.fault() {
             let epoch = self.place.epochs.len() as u64 + 1;
             return Err(TrainError::NotFinite { what, value, step: progress.step + 1, epoch });
@@ -172,10 +172,6 @@ fn draw(graphs: &mut [u32], count: usize, generator: &mut impl Rng) -> Vec<u32> 
     graphs[..count.min(all)].to_vec()
 }
 
-fn classes(batch: &HostBatch) -> Vec<u32> {
-    batch.targets.iter().map(|&class| class as u32).collect()
-}
-
 /// The test graphs of a fold, batched once for all epochs.
 struct TestSet {
     samples: Vec<Sample>,
@@ -189,7 +185,7 @@ impl TestSet {
         Ok(Self { samples, batch })
     }
 
-    fn accuracy(&self, learner: &ClassifierLearner) -> Result<f64, TrainError> {
+    fn accuracy(&self, learner: &Learner) -> Result<f64, TrainError> {
         let mut right = 0.0;
         for (sample, scores) in self.samples.iter().zip(learner.scores(&self.batch)?) {
             right += Score::of(sample, &scores)?.accuracy.unwrap_or(0.0);

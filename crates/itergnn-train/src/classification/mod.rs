@@ -15,7 +15,6 @@ mod data;
 mod evaluation;
 mod fold;
 mod folder;
-mod learner;
 mod old_fold;
 mod result;
 

@@ -236,6 +236,9 @@ fn pooled_for(controller: ControllerConfig, shape: &TaskShape) -> ControllerConf
 #[cfg(test)]
 mod tests {
     use super::*;
+    use burn::tensor::Device;
+    use itergnn_nn::controllers::StackConfig;
+    use itergnn_nn::{InitRng, named_tensors};
     use itergnn_tasks::TaskSpec;
 
     fn graph_model(model: &ModelConfig, task: Task) -> GraphModelConfig {
@@ -319,6 +322,20 @@ mod tests {
         for name in ["gcn", "path", "iter-homo-path"] {
             assert_eq!(graph_model(&ModelConfig::preset(name), Task::Tsp).unit, 1_000.0);
             assert_eq!(graph_model(&ModelConfig::preset(name), Task::ShortestPath).unit, 1.0);
+        }
+    }
+
+    #[test]
+    fn layers_of_a_stack_begin_as_copies_if_asked() {
+        for copies in [true, false] {
+            let controller = Some(ControllerConfig::Stack(StackConfig { layers: 3, copies }));
+            let model = ModelConfig { hidden_width: Some(4), controller, ..ModelConfig::preset("path") };
+            let config = GnnConfig::Graph(graph_model(&model, Task::ShortestPath));
+            let named = named_tensors(&config.init(&Device::flex(), &mut InitRng::new(1)).unwrap());
+            let first = |name: &str| named.get(&name.replace(".blocks.0.layers.2.", ".blocks.0.layers.0."));
+            let last: Vec<_> = named.iter().filter(|(name, _)| name.contains(".blocks.0.layers.2.")).collect();
+            assert!(!last.is_empty(), "{:?}", named.keys());
+            assert!(last.iter().all(|(name, tensor)| (first(name) == Some(*tensor)) == copies), "{copies}");
         }
     }
 

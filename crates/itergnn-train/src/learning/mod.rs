@@ -3,6 +3,7 @@
 mod learner;
 mod loss;
 mod memory;
+mod network;
 mod optimiser;
 
 pub(crate) use learner::check_names;
