@@ -83,7 +83,7 @@ impl Ensemble {
         }
         let iterations = models.iter().map(|model| model.network.block().max_iterations()).max().unwrap_or(1);
         let batch = options.batch_size.max(1);
-        let plan = Plan::new(gpu, &network, &samples, models.len(), batch, iterations, true, &options.tuning)?;
+        let plan = Plan::new(gpu.limits(), &network, &samples, models.len(), batch, iterations, true, &options.tuning)?;
         let mut settings = network.settings();
         settings.extend(plan.settings());
         let program = Program::load(gpu, &settings, plan.shared_bytes)?;

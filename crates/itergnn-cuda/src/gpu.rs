@@ -17,9 +17,26 @@ pub struct Gpu {
     pub(crate) stream: Arc<CudaStream>,
     name: String,
     capability: (i32, i32),
-    multiprocessors: usize,
-    shared_per_block: usize,
-    shared_per_multiprocessor: usize,
+    limits: Limits,
+}
+
+/// What decides how work is laid out on a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Limits {
+    pub(crate) multiprocessors: usize,
+    /// Most bytes of shared memory.
+    pub(crate) shared_per_block: usize,
+    pub(crate) shared_per_multiprocessor: usize,
+    /// Whether there are tensor cores that multiply bfloat16, and copies in the background.
+    pub(crate) tensor_cores: bool,
+}
+
+impl Limits {
+    /// Bytes of shared memory for each of `blocks` thread blocks on a multiprocessor.
+    pub(crate) fn shared_memory(&self, blocks: usize) -> usize {
+        // The driver keeps a kibibyte for itself in every block.
+        (self.shared_per_multiprocessor / blocks).saturating_sub(1024).min(self.shared_per_block)
+    }
 }
 
 impl Gpu {
@@ -48,15 +65,13 @@ impl Gpu {
         unsafe { context.disable_event_tracking() };
         keep_freed_memory(&context)?;
         let attribute = |which| context.attribute(which).map(|value| value.max(0) as usize);
-        Ok(Self {
+        let limits = Limits {
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             shared_per_block: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
             shared_per_multiprocessor: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
-            stream: context.default_stream(),
-            context,
-            name,
-            capability,
-        })
+            tensor_cores: capability >= (8, 0),
+        };
+        Ok(Self { stream: context.default_stream(), context, name, capability, limits })
     }
 
     /// The same card for work that goes on beside this one's.
@@ -74,7 +89,7 @@ impl Gpu {
 
     /// Number of multiprocessors.
     pub fn multiprocessors(&self) -> usize {
-        self.multiprocessors
+        self.limits.multiprocessors
     }
 
     /// Bytes of the card's memory that are free now.
@@ -85,20 +100,13 @@ impl Gpu {
         Ok(self.context.mem_get_info()?.0 as u64)
     }
 
-    /// Whether there are tensor cores that multiply TF32, and copies in the background.
-    pub(crate) fn has_tensor_cores(&self) -> bool {
-        self.capability >= (8, 0)
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The architecture's name for the compiler.
     pub(crate) fn architecture(&self) -> String {
         format!("sm_{}{}", self.capability.0, self.capability.1)
-    }
-
-    /// Bytes of shared memory for each of `blocks` thread blocks on a multiprocessor.
-    pub(crate) fn shared_memory(&self, blocks: usize) -> usize {
-        // The driver keeps a kibibyte for itself in every block.
-        (self.shared_per_multiprocessor / blocks).saturating_sub(1024).min(self.shared_per_block)
     }
 
     /// Refuses what does not fit into the card's free memory.

@@ -18,9 +18,15 @@
 //! ```
 #![allow(unsafe_code)]
 
+// The helpers of the tests name the crate as others do.
+#[cfg(test)]
+extern crate self as itergnn_cuda;
+
 mod buffers;
 mod cache;
 mod convolution;
+#[cfg(all(test, target_os = "linux"))]
+mod emulation;
 mod ensemble;
 mod error;
 mod gpu;

@@ -1,9 +1,10 @@
 //! How the work is laid out: threads, packs, shared memory, workspace.
 
+use crate::gpu::Limits;
 use crate::layout::Launch;
 use crate::packing::{Capacity, Costs, rows};
 use crate::sizes::{Widths, Workspace};
-use crate::{CudaError, Gpu, Network, Samples};
+use crate::{CudaError, Network, Samples};
 
 /// Settings that change the speed and nothing else; what is `None` is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,7 +51,7 @@ impl Plan {
     /// A plan for `batch` graphs of each of `models` models at once, all drawn from `samples`.
     #[expect(clippy::too_many_arguments, reason = "what a launch depends on, each once; there is one caller per kind")]
     pub(crate) fn new(
-        gpu: &Gpu,
+        limits: &Limits,
         network: &Network,
         samples: &Samples,
         models: usize,
@@ -70,8 +71,8 @@ impl Plan {
         if samples.largest_degree() >= 0x7fff {
             return Err(CudaError::Unsupported("a node with more than 32,766 incoming edges".to_owned()));
         }
-        let able = gpu.has_tensor_cores() && Widths::can_be_sliced(network) && tuning.threads.is_none();
-        let wanted = able && tuning.sliced.unwrap_or(models * batch <= gpu.multiprocessors());
+        let able = limits.tensor_cores && Widths::can_be_sliced(network) && tuning.threads.is_none();
+        let wanted = able && tuning.sliced.unwrap_or(models * batch <= limits.multiprocessors);
         for sliced in [true, false] {
             let widths = Widths::of(network, sliced);
             let threads = tuning.threads.unwrap_or(widths.threads());
@@ -95,7 +96,7 @@ impl Plan {
                 if others || (sliced && (!wanted || blocks > 1)) || tuning.large == Some(true) {
                     continue;
                 }
-                let places = (gpu.multiprocessors() * blocks).max(1);
+                let places = (limits.multiprocessors * blocks).max(1);
                 let share = tuning.graphs.unwrap_or((models * batch).div_ceil(places)).clamp(1, most_graphs);
                 // As many graphs as spread the work over the card, fewer where shared memory ends; a quarter more room than the mean needs.
                 for graphs in (1..=share).rev() {
@@ -107,7 +108,7 @@ impl Plan {
                         edges: room(most_edges, mean_edges),
                     };
                     plan = Self { blocks_per_multiprocessor: blocks, capacity, graphs_per_pack: graphs, ..plan };
-                    let tile = plan.widest_tile(&widths, gpu.shared_memory(blocks), tuning.edge_tile);
+                    let tile = plan.widest_tile(&widths, limits.shared_memory(blocks), tuning.edge_tile);
                     let small = match (widths.convolution, sliced) {
                         (true, _) => 0,
                         (_, true) => SMALL_SLICED_TILE.min(most_edges.next_multiple_of(16)),
@@ -122,7 +123,7 @@ impl Plan {
                 }
             }
             if !sliced {
-                return plan.in_global_memory(gpu, &widths, tuning).ok_or_else(|| {
+                return plan.in_global_memory(limits, &widths, tuning).ok_or_else(|| {
                     CudaError::Unsupported(format!("a hidden width of {}", network.block().hidden_width()))
                 });
             }
@@ -131,9 +132,9 @@ impl Plan {
     }
 
     /// The plan for graphs too large for shared memory, one for each thread block.
-    fn in_global_memory(self, gpu: &Gpu, widths: &Widths, tuning: &Tuning) -> Option<Self> {
+    fn in_global_memory(self, limits: &Limits, widths: &Widths, tuning: &Tuning) -> Option<Self> {
         let mut plan = Self { large: true, blocks_per_multiprocessor: 1, graphs_per_pack: 1, ..self };
-        plan.edge_tile = plan.widest_tile(widths, gpu.shared_memory(1), tuning.edge_tile)?;
+        plan.edge_tile = plan.widest_tile(widths, limits.shared_memory(1), tuning.edge_tile)?;
         plan.shared_bytes = plan.shared(widths);
         Some(plan)
     }

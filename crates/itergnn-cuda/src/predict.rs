@@ -66,8 +66,16 @@ impl Predictor {
         network.validate()?;
         samples.check(network)?;
         let samples = samples.read_by(network)?;
-        let plan =
-            Plan::new(gpu, network, &samples, 1, samples.len(), network.block().max_iterations(), false, tuning)?;
+        let plan = Plan::new(
+            gpu.limits(),
+            network,
+            &samples,
+            1,
+            samples.len(),
+            network.block().max_iterations(),
+            false,
+            tuning,
+        )?;
         let mut settings = network.settings();
         settings.extend(plan.settings());
         let program = Program::load(gpu, &settings, plan.shared_bytes)?;

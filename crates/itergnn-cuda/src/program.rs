@@ -10,7 +10,7 @@ use crate::cache;
 use crate::{CudaError, Gpu, Network};
 
 /// The parts of the source, in order.
-const PARTS: [&str; 18] = [
+pub(crate) const PARTS: [&str; 18] = [
     include_str!("kernels/types.cu"),
     include_str!("kernels/tiles.cu"),
     include_str!("kernels/tensor.cu"),
@@ -90,7 +90,7 @@ impl LargeProgram {
         let node_bytes = 4 * (vector * product + TILE * vector);
         let edge_bytes = 4 * (message * hidden + network.edge_width() * message + hidden + TILE * (message + hidden));
         let (products, messages) = (module.load_function("large_products")?, module.load_function("large_messages")?);
-        let most = gpu.shared_memory(1);
+        let most = gpu.limits().shared_memory(1);
         if node_bytes.max(edge_bytes) > most {
             return Err(CudaError::Unsupported(format!("a hidden width of {} on large graphs", block.hidden_width())));
         }

@@ -228,6 +228,28 @@ impl Samples {
     }
 }
 
+#[cfg(test)]
+impl Samples {
+    /// Where the lists are in the processor's memory, for kernels that are emulated there.
+    pub(crate) fn host_addresses(&self) -> SampleAddresses {
+        let integers = |list: &[u32]| list.as_ptr() as u64;
+        let floats = |list: &[f32]| list.as_ptr() as u64;
+        SampleAddresses {
+            node_offsets: integers(&self.node_offsets),
+            edge_offsets: integers(&self.edge_offsets),
+            target_offsets: integers(&self.target_offsets),
+            nodes: floats(&self.nodes),
+            incoming: integers(&self.incoming),
+            outgoing: integers(&self.outgoing),
+            senders: integers(&self.senders),
+            departures: integers(&self.departures),
+            edges: floats(&self.edges),
+            targets: floats(&self.targets),
+            target_rows: integers(&self.target_rows),
+        }
+    }
+}
+
 /// Samples in the card's memory.
 pub(crate) struct DeviceSamples {
     integers: Vec<CudaSlice<u32>>,

@@ -251,7 +251,11 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
 #endif
 
 extern "C" __global__ void __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const __grid_constant__ Launch launch) {
+#ifdef EMULATED
+    char* shared = emulated_shared();
+#else
     extern __shared__ __align__(16) char shared[];
+#endif
     const int model = blockIdx.y, block = model * gridDim.x + blockIdx.x;
     Space s;
     lay_out(s, shared, launch, block);

@@ -18,9 +18,13 @@ struct Planes {
 
 // Two numbers rounded to bfloat16, the first in the lower half; and the numbers that they are.
 __device__ __forceinline__ unsigned round_pair(float x, float y) {
+#ifdef EMULATED
+    return emulate_round(x) | emulate_round(y) << 16;
+#else
     unsigned pair;
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(y), "f"(x));
     return pair;
+#endif
 }
 __device__ __forceinline__ float lower(unsigned pair) { return __uint_as_float(pair << 16); }
 __device__ __forceinline__ float upper(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
@@ -63,19 +67,41 @@ struct Right {
 
 // Tiles of 8 x 8 numbers: of rows as they are, the four of a tile of 16 x 16 or the two of one of 16 x 8, or transposed. Every lane gives the address of a row.
 __device__ __forceinline__ void load_tiles(unsigned (&to)[4], unsigned address) {
+#ifdef EMULATED
+    emulate_load(to, address, false);
+#else
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address));
+#endif
 }
 __device__ __forceinline__ void load_tiles(unsigned (&to)[2], unsigned address) {
+#ifdef EMULATED
+    emulate_load(to, address, false);
+#else
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(address));
+#endif
 }
 __device__ __forceinline__ void load_transposed(unsigned (&to)[4], unsigned address) {
+#ifdef EMULATED
+    emulate_load(to, address, true);
+#else
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];" : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(address));
+#endif
 }
 __device__ __forceinline__ void load_transposed(unsigned (&to)[2], unsigned address) {
+#ifdef EMULATED
+    emulate_load(to, address, true);
+#else
     asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];" : "=r"(to[0]), "=r"(to[1]) : "r"(address));
+#endif
 }
 
-__device__ __forceinline__ unsigned shared_address(const void* place) { return (unsigned)__cvta_generic_to_shared(place); }
+__device__ __forceinline__ unsigned shared_address(const void* place) {
+#ifdef EMULATED
+    return emulate_address(place);
+#else
+    return (unsigned)__cvta_generic_to_shared(place);
+#endif
+}
 
 // Of 16 rows and up to 16 columns, the row and column whose address a lane gives: for tiles as they are, and transposed.
 __device__ __forceinline__ int tile_row_of_lane() { return threadIdx.x % 16; }
@@ -84,14 +110,22 @@ __device__ __forceinline__ int transposed_row_of_lane() { return threadIdx.x % 8
 __device__ __forceinline__ int transposed_column_of_lane() { return threadIdx.x / 8 % 2 * 8; }
 
 __device__ __forceinline__ void multiply_add(float4& sum, const unsigned (&a)[4], unsigned b0, unsigned b1) {
+#ifdef EMULATED
+    emulate_product(sum, a, b0, b1);
+#else
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
         : "+f"(sum.x), "+f"(sum.y), "+f"(sum.z), "+f"(sum.w)
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
 }
 __device__ __forceinline__ void multiply_add(float4& sum, const unsigned (&a)[2], unsigned b) {
+#ifdef EMULATED
+    emulate_product(sum, a, b, 0);
+#else
     asm("mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
         : "+f"(sum.x), "+f"(sum.y), "+f"(sum.z), "+f"(sum.w)
         : "r"(a[0]), "r"(a[1]), "r"(b));
+#endif
 }
 
 // Adds the products of parts, `product(sum, left, part)` being one with a part on the right. The tensor cores cut off what does not fit into a sum, so large and small products are
@@ -205,8 +239,18 @@ __device__ __forceinline__ void by_pairs(int tiles, Visit visit) {
 // Bytes from global to shared memory, in the background.
 template <int BYTES>
 __device__ __forceinline__ void copy_ahead(void* to, const void* from) {
+#ifdef EMULATED
+    emulate_copy(to, from, BYTES);
+#else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from), "n"(BYTES) : "memory");
+#endif
 }
 
-__device__ __forceinline__ void await_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+__device__ __forceinline__ void await_copies() {
+#ifdef EMULATED
+    emulate_arrival();
+#else
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
 #endif

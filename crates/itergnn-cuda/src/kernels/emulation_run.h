@@ -1,0 +1,57 @@
+// The block of a launch that runs, fiber by fiber.
+
+static const Launch* emulated_launch;
+
+static void run_fiber() {
+    graph_step(*emulated_launch);
+    emulator.fibers[emulator.current].done = emulator.progressed = true;
+    wait_for_others();
+}
+
+// 0, or what went wrong: 1 for threads that wait for each other, 2 for a write behind the shared memory.
+extern "C" int emulate(const Launch* launch, unsigned pack, unsigned model, unsigned packs, unsigned bytes, unsigned seed) {
+    constexpr unsigned BEHIND = 4096;
+    constexpr char UNTOUCHED = 0x5a;
+    emulated_launch = launch;
+    blockIdx = {pack, model, 0};
+    gridDim = {packs, 1, 1};
+    emulator = Emulator{};
+    emulator.shared_bytes = bytes;
+    emulator.shared = (char*)aligned_alloc(1024, (bytes + BEHIND + 1023) / 1024 * 1024);
+    memset(emulator.shared, 0xff, bytes);
+    memset(emulator.shared + bytes, UNTOUCHED, BEHIND);
+    emulator.fibers.resize(T);
+    for (Fiber& fiber : emulator.fibers) {
+        fiber.stack.resize(1 << 17);
+        getcontext(&fiber.context);
+        fiber.context.uc_stack.ss_sp = fiber.stack.data();
+        fiber.context.uc_stack.ss_size = fiber.stack.size();
+        fiber.context.uc_link = nullptr;
+        makecontext(&fiber.context, run_fiber, 0);
+    }
+    std::mt19937 random(seed);
+    std::vector<unsigned> warps(T / 32);
+    for (unsigned i = 0; i < warps.size(); i++) warps[i] = i;
+    int result = 0;
+    for (unsigned left = T; left > 0 && result == 0;) {
+        bool any = false;
+        std::shuffle(warps.begin(), warps.end(), random);
+        for (unsigned warp : warps) {
+            for (emulator.progressed = true; emulator.progressed; any |= emulator.progressed) {
+                emulator.progressed = false;
+                for (unsigned thread = 32 * warp; thread < 32 * warp + 32; thread++) {
+                    if (emulator.fibers[thread].done) continue;
+                    emulator.current = thread;
+                    threadIdx = {thread, 0, 0};
+                    swapcontext(&emulator.scheduler, &emulator.fibers[thread].context);
+                    left -= emulator.fibers[thread].done;
+                }
+            }
+        }
+        if (!any) result = 1;
+    }
+    for (unsigned i = 0; i < BEHIND; i++)
+        if (emulator.shared[bytes + i] != UNTOUCHED) result = 2;
+    free(emulator.shared);
+    return result;
+}
