@@ -16,6 +16,9 @@ const SAMPLE_BYTES: u64 = 64;
 /// Bytes that a list of results holds for each: numbers, names and a few short lists.
 pub(crate) const RECORD_BYTES: u64 = 256;
 
+/// Addresses that a thread sets aside for what it allocates and for its stack, used or not.
+const THREAD_SPACE: u64 = 72 << 20;
+
 /// What a command may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allowance {
@@ -163,7 +166,8 @@ fn available() -> Option<u64> {
     };
     let shell = || {
         let most = field("/proc/self/limits", "Max address space")?;
-        Some(most.saturating_sub(1024 * field("/proc/self/status", "VmSize:")?))
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) as u64 + 1;
+        Some(most.saturating_sub(1024 * field("/proc/self/status", "VmSize:")? + threads * THREAD_SPACE))
     };
     [free, container(), shell()].into_iter().flatten().min()
 }
