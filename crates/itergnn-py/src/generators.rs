@@ -4,7 +4,11 @@ use itergnn::graph::{generators::Generator, rng};
 use pyo3::{prelude::*, types::PyDict};
 use rayon::prelude::*;
 
-use crate::{errors::Fault, graph::Graph, work::work};
+use crate::{
+    errors::Fault,
+    graph::Graph,
+    work::{guarded, work},
+};
 
 /// The generator of a name with its settings; `itergnn.generators` has a function for each.
 fn named(name: &str, settings: &Bound<'_, PyDict>) -> Result<Generator, Fault> {
@@ -36,12 +40,14 @@ pub(crate) fn generate(
     seed: u64,
     settings: Option<&Bound<'_, PyDict>>,
 ) -> PyResult<Vec<Graph>> {
-    let generator = match settings {
-        Some(settings) => named(name, settings)?,
-        None => named(name, &PyDict::new(py))?,
-    };
-    work(py, move |_| {
-        let draw = |index| generator.generate(size, &mut rng::sample(seed, index)).map(Graph::new);
-        (0..count).into_par_iter().map(draw).collect::<Result<_, _>>().map_err(Fault::input)
+    guarded(|| {
+        let generator = match settings {
+            Some(settings) => named(name, settings)?,
+            None => named(name, &PyDict::new(py))?,
+        };
+        work(py, move |_| {
+            let draw = |index| generator.generate(size, &mut rng::sample(seed, index)).map(Graph::new);
+            (0..count).into_par_iter().map(draw).collect::<Result<_, _>>().map_err(Fault::input)
+        })
     })
 }

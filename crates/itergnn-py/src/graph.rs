@@ -80,19 +80,25 @@ impl Graph {
         x: Option<Rows<'_>>,
         names: Option<Bound<'_, PyList>>,
     ) -> Result<Self, Fault> {
-        let (senders, receivers): (Nodes<'_>, Nodes<'_>) =
-            (edge_index.get_item(0)?.extract()?, edge_index.get_item(1)?.extract()?);
-        let (senders, receivers) = (senders.indices("sender")?, receivers.indices("receiver")?);
-        if senders.len() != receivers.len() {
-            return Err(Fault::input(format!("edge_index: {} senders, {} receivers", senders.len(), receivers.len())));
-        }
-        let edges: Vec<[u32; 2]> = senders.into_iter().zip(receivers).map(Into::into).collect();
-        let read = |rows: Option<Rows<'_>>| rows.map(|rows| rows.attributes()).filter(|rows| rows.width() > 0);
-        let inner = guarded(|| attributed(Inner::new(nodes, &edges).map_err(Fault::input)?, read(edge_attr), read(x)))?;
-        if let Some(found) = names.as_ref().map(|names| names.len()).filter(|&found| found != nodes) {
-            return Err(Fault::input(format!("names: {found} for {nodes} nodes")));
-        }
-        Ok(Self { inner: Arc::new(inner), names: names.map(Bound::unbind) })
+        guarded(|| {
+            let (senders, receivers): (Nodes<'_>, Nodes<'_>) =
+                (edge_index.get_item(0)?.extract()?, edge_index.get_item(1)?.extract()?);
+            let (senders, receivers) = (senders.indices("sender")?, receivers.indices("receiver")?);
+            if senders.len() != receivers.len() {
+                return Err(Fault::input(format!(
+                    "edge_index: {} senders, {} receivers",
+                    senders.len(),
+                    receivers.len()
+                )));
+            }
+            let edges: Vec<[u32; 2]> = senders.into_iter().zip(receivers).map(Into::into).collect();
+            let read = |rows: Option<Rows<'_>>| rows.map(|rows| rows.attributes()).filter(|rows| rows.width() > 0);
+            let inner = attributed(Inner::new(nodes, &edges).map_err(Fault::input)?, read(edge_attr), read(x))?;
+            if let Some(found) = names.as_ref().map(|names| names.len()).filter(|&found| found != nodes) {
+                return Err(Fault::input(format!("names: {found} for {nodes} nodes")));
+            }
+            Ok(Self { inner: Arc::new(inner), names: names.map(Bound::unbind) })
+        })
     }
 
     /// Makes a graph of a NetworkX graph; see `itergnn.graph`.
@@ -103,76 +109,88 @@ impl Graph {
         graph: &Bound<'py, PyAny>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        graph.py().import("itergnn.convert")?.call_method("from_networkx", (graph,), options)
+        guarded(|| graph.py().import("itergnn.convert")?.call_method("from_networkx", (graph,), options))
     }
 
     /// A NetworkX `DiGraph` with the attributes `x` of nodes and `weight` (one number) or `edge_attr` (several) of edges, under the names that the graph came with.
     fn to_networkx<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("itergnn.convert")?.call_method1("to_networkx", (slf,))
+        guarded(|| slf.py().import("itergnn.convert")?.call_method1("to_networkx", (slf,)))
     }
 
     /// Number of nodes.
     #[getter]
-    fn num_nodes(&self) -> usize {
-        self.inner.nodes()
+    fn num_nodes(&self) -> PyResult<usize> {
+        guarded(|| Ok(self.inner.nodes()))
     }
 
     /// Number of directed edges.
     #[getter]
-    fn num_edges(&self) -> usize {
-        self.inner.edges()
+    fn num_edges(&self) -> PyResult<usize> {
+        guarded(|| Ok(self.inner.edges()))
     }
 
     /// Senders and receivers, `[2, edges]`, in the order in which the edges were given.
     #[getter]
     fn edge_index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<i64>>> {
-        let edges = self.inner.edge_list();
-        let ends = |end: usize| edges.iter().map(move |edge| i64::from(edge[end]));
-        table(py, 2, edges.len(), ends(0).chain(ends(1)).collect())
+        guarded(|| {
+            let edges = self.inner.edge_list();
+            let ends = |end: usize| edges.iter().map(move |edge| i64::from(edge[end]));
+            table(py, 2, edges.len(), ends(0).chain(ends(1)).collect())
+        })
     }
 
     /// Edge attributes, `[edges, width]`, in the order in which the edges were given.
     #[getter]
     fn edge_attr<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let attributes = self.inner.edge_attributes_in_original_order();
-        table(py, self.inner.edges(), attributes.width(), attributes.values().to_vec())
+        guarded(|| {
+            let attributes = self.inner.edge_attributes_in_original_order();
+            table(py, self.inner.edges(), attributes.width(), attributes.values().to_vec())
+        })
     }
 
     /// Node attributes, `[nodes, width]`.
     #[getter]
     fn x<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let attributes = self.inner.node_attributes();
-        table(py, self.inner.nodes(), attributes.width(), attributes.values().to_vec())
+        guarded(|| {
+            let attributes = self.inner.node_attributes();
+            table(py, self.inner.nodes(), attributes.width(), attributes.values().to_vec())
+        })
     }
 
     /// The nodes' names in the object that the graph was made of; `None` where they are their numbers.
     #[getter]
-    fn names<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyList>> {
-        self.names.as_ref().map(|names| names.bind(py).clone())
+    fn names<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
+        guarded(|| Ok(self.names.as_ref().map(|names| names.bind(py).clone())))
     }
 
     /// The graph with other attributes; what is not given stays.
     #[pyo3(signature = (*, edge_attr=None, x=None))]
     fn with_attributes(&self, py: Python<'_>, edge_attr: Option<Rows<'_>>, x: Option<Rows<'_>>) -> Result<Self, Fault> {
-        let read = |rows: Option<Rows<'_>>| rows.map(|rows| rows.attributes());
-        let inner = guarded(|| attributed(Inner::clone(&self.inner), read(edge_attr), read(x)))?;
-        Ok(Self { inner: Arc::new(inner), names: self.names.as_ref().map(|names| names.clone_ref(py)) })
+        guarded(|| {
+            let read = |rows: Option<Rows<'_>>| rows.map(|rows| rows.attributes());
+            let inner = attributed(Inner::clone(&self.inner), read(edge_attr), read(x))?;
+            Ok(Self { inner: Arc::new(inner), names: self.names.as_ref().map(|names| names.clone_ref(py)) })
+        })
     }
 
-    fn __len__(&self) -> usize {
-        self.inner.nodes()
+    fn __len__(&self) -> PyResult<usize> {
+        guarded(|| Ok(self.inner.nodes()))
     }
 
-    fn __repr__(&self) -> String {
-        let (nodes, edges) = (self.inner.nodes(), self.inner.edges());
-        let (x, attr) = (self.inner.node_attributes().width(), self.inner.edge_attributes().width());
-        format!("Graph(nodes={nodes}, edges={edges}, x=[{nodes}, {x}], edge_attr=[{edges}, {attr}])")
+    fn __repr__(&self) -> PyResult<String> {
+        guarded(|| {
+            let (nodes, edges) = (self.inner.nodes(), self.inner.edges());
+            let (x, attr) = (self.inner.node_attributes().width(), self.inner.edge_attributes().width());
+            Ok(format!("Graph(nodes={nodes}, edges={edges}, x=[{nodes}, {x}], edge_attr=[{edges}, {attr}])"))
+        })
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
-        let (py, graph) = (slf.py(), slf.get());
-        let arguments =
-            (graph.inner.nodes(), graph.edge_index(py)?, graph.edge_attr(py)?, graph.x(py)?, graph.names(py));
-        (slf.get_type(), arguments).into_pyobject(py)
+        guarded(|| {
+            let (py, graph) = (slf.py(), slf.get());
+            let arguments =
+                (graph.inner.nodes(), graph.edge_index(py)?, graph.edge_attr(py)?, graph.x(py)?, graph.names(py)?);
+            (slf.get_type(), arguments).into_pyobject(py)
+        })
     }
 }

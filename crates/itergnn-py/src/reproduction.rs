@@ -16,7 +16,7 @@ use crate::{
     errors::Fault,
     samples::from_json,
     training::{fault, is_card},
-    work::work,
+    work::{guarded, work},
 };
 
 fn budget(quick: bool, samples: Option<u64>, epochs: Option<u64>) -> Budget {
@@ -51,13 +51,15 @@ pub(crate) fn table_jobs<'py>(
     samples: Option<u64>,
     epochs: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let describe = |job: Job| Described {
-        evaluations: job.experiment.evaluations.keys().cloned().collect(),
-        experiment: job.experiment.id,
-        seed: job.seed,
-    };
-    let jobs: Vec<_> = jobs(table, &seeds, &budget(quick, samples, epochs))?.into_iter().map(describe).collect();
-    from_json(py, &serde_json::to_string(&jobs).map_err(Fault::failed)?)
+    guarded(|| {
+        let describe = |job: Job| Described {
+            evaluations: job.experiment.evaluations.keys().cloned().collect(),
+            experiment: job.experiment.id,
+            seed: job.seed,
+        };
+        let jobs: Vec<_> = jobs(table, &seeds, &budget(quick, samples, epochs))?.into_iter().map(describe).collect();
+        from_json(py, &serde_json::to_string(&jobs).map_err(Fault::failed)?)
+    })
 }
 
 /// Keeps the one result that a queue of one job has.
@@ -87,20 +89,22 @@ pub(crate) fn run_job<'py>(
     epochs: Option<u64>,
     device: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let place = if is_card(device)? { TrainingPlace::Card } else { TrainingPlace::Cpu };
-    let jobs = jobs(table, &[seed], &budget(quick, samples, epochs))?;
-    let Some(job) = jobs.into_iter().find(|job| job.experiment.id == experiment) else {
-        return Err(Fault::input(format!("table '{table}' has no experiment '{experiment}'")).into());
-    };
-    let text = work(py, move |stop| {
-        let options = TrainOptions { stop: stop.clone(), ..TrainOptions::default() };
-        let store = ResultStore::open(&folder.join("results")).map_err(fault)?;
-        let runs = folder.join("runs");
-        let mut kept = Kept::default();
-        run_queue(&[job], &store, &runs, &options, 1, place, &mut kept).map_err(fault)?;
-        serde_json::to_string(&kept.0).map_err(Fault::failed)
-    })?;
-    from_json(py, &text)
+    guarded(|| {
+        let place = if is_card(device)? { TrainingPlace::Card } else { TrainingPlace::Cpu };
+        let jobs = jobs(table, &[seed], &budget(quick, samples, epochs))?;
+        let Some(job) = jobs.into_iter().find(|job| job.experiment.id == experiment) else {
+            return Err(Fault::input(format!("table '{table}' has no experiment '{experiment}'")).into());
+        };
+        let text = work(py, move |stop| {
+            let options = TrainOptions { stop: stop.clone(), ..TrainOptions::default() };
+            let store = ResultStore::open(&folder.join("results")).map_err(fault)?;
+            let runs = folder.join("runs");
+            let mut kept = Kept::default();
+            run_queue(&[job], &store, &runs, &options, 1, place, &mut kept).map_err(fault)?;
+            serde_json::to_string(&kept.0).map_err(Fault::failed)
+        })?;
+        from_json(py, &text)
+    })
 }
 
 /// A row of a table: the model, then per column the paper's number and ours.
@@ -129,30 +133,32 @@ pub(crate) fn table_cells<'py>(
     samples: Option<u64>,
     epochs: Option<u64>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let results: Vec<ExperimentResult> = serde_json::from_str(results).map_err(Fault::input)?;
-    let sections = catalogue(&budget(quick, samples, epochs)).map_err(fault)?;
-    let Some(section) = sections.iter().find(|section| section.table.id == table) else {
-        return Err(Fault::input(format!("there is no table '{table}'")).into());
-    };
-    let mut lines = Vec::new();
-    for row in &section.table.rows {
-        for (column, cell) in section.table.columns.iter().zip(&row.cells) {
-            let Some(cell) = cell else { continue };
-            let spread = Spread::of(cell, column.quantity, results.iter());
-            let measured = spread.mean_and_deviation();
-            lines.push(Line {
-                model: row.label.clone(),
-                column: column.label.clone(),
-                quantity: column.quantity.name(),
-                paper: cell.paper,
-                mean: measured.map(|(mean, _)| mean),
-                deviation: measured.map(|(_, deviation)| deviation),
-                chosen: spread.chosen,
-                best: spread.best(column.quantity),
-                seeds: spread.values.len(),
-                failed: spread.failed,
-            });
+    guarded(|| {
+        let results: Vec<ExperimentResult> = serde_json::from_str(results).map_err(Fault::input)?;
+        let sections = catalogue(&budget(quick, samples, epochs)).map_err(fault)?;
+        let Some(section) = sections.iter().find(|section| section.table.id == table) else {
+            return Err(Fault::input(format!("there is no table '{table}'")).into());
+        };
+        let mut lines = Vec::new();
+        for row in &section.table.rows {
+            for (column, cell) in section.table.columns.iter().zip(&row.cells) {
+                let Some(cell) = cell else { continue };
+                let spread = Spread::of(cell, column.quantity, results.iter());
+                let measured = spread.mean_and_deviation();
+                lines.push(Line {
+                    model: row.label.clone(),
+                    column: column.label.clone(),
+                    quantity: column.quantity.name(),
+                    paper: cell.paper,
+                    mean: measured.map(|(mean, _)| mean),
+                    deviation: measured.map(|(_, deviation)| deviation),
+                    chosen: spread.chosen,
+                    best: spread.best(column.quantity),
+                    seeds: spread.values.len(),
+                    failed: spread.failed,
+                });
+            }
         }
-    }
-    from_json(py, &serde_json::to_string(&lines).map_err(Fault::failed)?)
+        from_json(py, &serde_json::to_string(&lines).map_err(Fault::failed)?)
+    })
 }

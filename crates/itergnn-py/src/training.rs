@@ -214,41 +214,45 @@ pub(crate) fn train_run<'py>(
     validation_data: Option<Vec<Labelled<'py>>>,
     device: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let on_card = is_card(device)?;
-    if on_card && data.is_some() {
-        return Err(Fault::input("device 'cuda': own graphs are trained on the CPU").into());
-    }
-    let config: RunConfig = serde_json::from_str(config).map_err(|error| Fault::input(format!("config: {error}")))?;
-    let own = guarded(|| data.map(|data| own_data(&config, data, validation_data)).transpose())?;
-    let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
-    let (kept, callback) = (Arc::clone(&raised), callback.map(Arc::new));
-    let text = work(py, move |stop| {
-        let start = if resume { Start::ResumeOrNew } else { Start::New };
-        let options = TrainOptions { start, stop: Arc::clone(stop), ..TrainOptions::default() };
-        let told = |seed| Told { seed, callback: callback.clone(), stop: Arc::clone(stop), raised: Arc::clone(&kept) };
-        let ended: Vec<Ended> = match seeds {
-            seeds if on_card => side_by_side(&config, seeds.as_deref(), &directory, &options, told)?,
-            None => {
-                let mut told = told(config.seed);
-                let outcome = match &own {
-                    Some(own) => train_on(&config, own, Some(&directory), &options, &mut told),
-                    None => train(&config, Some(&directory), &options, &mut told),
-                };
-                let outcome = outcome.map_err(fault)?;
-                vec![Ended::of(config.seed, directory, Ok(outcome))]
-            }
-            Some(seeds) if own.is_some() => one_by_one(&config, &seeds, own.as_ref(), &directory, &options, told)?,
-            Some(seeds) => {
-                let all = train_seeds(&config, &seeds, Some(&directory), &options, workers, told).map_err(fault)?;
-                all.into_iter()
-                    .map(|one| Ended::of(one.seed, seed_directory(&directory, one.seed), one.result))
-                    .collect()
-            }
-        };
-        serde_json::to_string(&ended).map_err(Fault::failed)
-    });
-    if let Some(error) = raised.lock().ok().and_then(|mut raised| raised.take()) {
-        return Err(error);
-    }
-    from_json(py, &text?)
+    guarded(|| {
+        let on_card = is_card(device)?;
+        if on_card && data.is_some() {
+            return Err(Fault::input("device 'cuda': own graphs are trained on the CPU").into());
+        }
+        let config: RunConfig =
+            serde_json::from_str(config).map_err(|error| Fault::input(format!("config: {error}")))?;
+        let own = data.map(|data| own_data(&config, data, validation_data)).transpose()?;
+        let raised: Arc<Mutex<Option<PyErr>>> = Arc::default();
+        let (kept, callback) = (Arc::clone(&raised), callback.map(Arc::new));
+        let text = work(py, move |stop| {
+            let start = if resume { Start::ResumeOrNew } else { Start::New };
+            let options = TrainOptions { start, stop: Arc::clone(stop), ..TrainOptions::default() };
+            let told =
+                |seed| Told { seed, callback: callback.clone(), stop: Arc::clone(stop), raised: Arc::clone(&kept) };
+            let ended: Vec<Ended> = match seeds {
+                seeds if on_card => side_by_side(&config, seeds.as_deref(), &directory, &options, told)?,
+                None => {
+                    let mut told = told(config.seed);
+                    let outcome = match &own {
+                        Some(own) => train_on(&config, own, Some(&directory), &options, &mut told),
+                        None => train(&config, Some(&directory), &options, &mut told),
+                    };
+                    let outcome = outcome.map_err(fault)?;
+                    vec![Ended::of(config.seed, directory, Ok(outcome))]
+                }
+                Some(seeds) if own.is_some() => one_by_one(&config, &seeds, own.as_ref(), &directory, &options, told)?,
+                Some(seeds) => {
+                    let all = train_seeds(&config, &seeds, Some(&directory), &options, workers, told).map_err(fault)?;
+                    all.into_iter()
+                        .map(|one| Ended::of(one.seed, seed_directory(&directory, one.seed), one.result))
+                        .collect()
+                }
+            };
+            serde_json::to_string(&ended).map_err(Fault::failed)
+        });
+        if let Some(error) = raised.lock().ok().and_then(|mut raised| raised.take()) {
+            return Err(error);
+        }
+        from_json(py, &text?)
+    })
 }

@@ -60,14 +60,14 @@ pub(crate) fn work<T: Send + 'static>(
     }
 }
 
-/// Does something short on the caller's thread; a panic becomes an exception here too.
-pub(crate) fn guarded<T>(short: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-    catch_unwind(AssertUnwindSafe(short)).unwrap_or_else(|payload| Err(Fault::panicked(&*payload)))
+/// The body of everything that Python can call, whole: a panic becomes an exception here, and nowhere else. What takes long goes on to [`work`].
+pub(crate) fn guarded<T, E: From<Fault>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Fault::panicked(&*payload).into()))
 }
 
 /// Panics inside a call, long or short, so that a test can see what Python sees of it.
 #[pyfunction]
 #[pyo3(name = "_panic_for_tests")]
 pub(crate) fn panic_for_tests(py: Python<'_>, long: bool) -> PyResult<()> {
-    if long { work(py, |_| panic!("as the test asked")) } else { Ok(guarded(|| panic!("as the test asked"))?) }
+    guarded(|| if long { work(py, |_| panic!("as the test asked")) } else { panic!("as the test asked") })
 }

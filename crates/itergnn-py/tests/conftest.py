@@ -12,6 +12,16 @@ import itergnn
 SMALL = {"name": "iter-homo-path", "hidden_width": 8}
 
 
+def in_time(attempt, limit=1.0):
+    """Whether one of three attempts, each of which says how long it took, keeps the second that is promised for Ctrl-C: a busy machine holds up one or two, a fault all."""
+    took = []
+    while len(took) < 3:
+        took.append(attempt())
+        if took[-1] < limit:
+            return True
+    pytest.fail(f"not within {limit} s: {took}")
+
+
 @pytest.fixture(scope="session")
 def run(tmp_path_factory) -> itergnn.Run:
     """A network of the paper that has seen a few graphs."""

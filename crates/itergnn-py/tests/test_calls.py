@@ -1,11 +1,13 @@
 """What every call promises: panics and interrupts become exceptions, other threads run meanwhile."""
 
 import pathlib
+import re
 import signal
 import threading
 import time
 
 import pytest
+from conftest import in_time
 
 import itergnn
 
@@ -17,6 +19,30 @@ def test_a_panic_is_an_exception(long, capfd):
     with pytest.raises(RuntimeError, match="please report it: as the test asked") as caught:
         itergnn._core._panic_for_tests(long)
     assert isinstance(caught.value, itergnn.RunError)
+
+
+def exposed(text):
+    """Every function of a source file that Python can call, with the beginning of its body."""
+    functions = r"#\[pyfunction\]\n(?:#\[.*\n)*pub\(crate\) fn (\w+)"
+    for start in re.finditer(functions, text):
+        yield start[1], text[start.end() :].split("{\n", 1)[1]
+    for block in re.finditer(r"#\[pymethods\]\nimpl \w+ \{\n(.*?)\n\}", text, re.S):
+        for start in re.finditer(r"^    fn (\w+)", block[1], re.M):
+            yield start[1], block[1][start.end() :].split("{\n", 1)[1]
+
+
+def test_every_call_is_guarded():
+    """A panic becomes an exception in `guarded` alone, so every body must stand in it, from its first word on."""
+    sources = pathlib.Path(__file__).parents[1] / "src"
+    bodies = [(file.stem, *call) for file in sorted(sources.glob("*.rs")) for call in exposed(file.read_text())]
+    unguarded = [f"{file}::{name}" for file, name, body in bodies if not body.lstrip().startswith("guarded(")]
+    assert not unguarded
+    core = itergnn._core
+    classes = [value for value in vars(core).values() if isinstance(value, type)]
+    functions = [value for value in vars(core).values() if callable(value) and not isinstance(value, type)]
+    methods = [name for kind in classes for name in vars(kind) if not name.startswith("__")]
+    # None was overlooked by the reader above; it sees the special methods, too.
+    assert len(bodies) >= len(functions) + len(methods) and len(functions) >= 10 and len(methods) >= 35
 
 
 def test_other_threads_run_during_a_long_call():
@@ -67,13 +93,17 @@ def test_ctrl_c_ends_a_long_call_within_a_second(call, started):
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """
-    process = started(program)
-    assert process.stdout.readline() == "begun\n"
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    sent = time.monotonic()
-    assert process.stdout.readline() == "interrupted\n"
-    # Half a second of tolerance for a machine that does other things too.
-    assert time.monotonic() - sent < 1.5
-    # What was going on does not keep the interpreter alive.
-    assert process.wait(10) == 0
+
+    def interrupt():
+        process = started(program)
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        sent = time.monotonic()
+        assert process.stdout.readline() == "interrupted\n"
+        took = time.monotonic() - sent
+        # What was going on does not keep the interpreter alive.
+        assert process.wait(10) == 0
+        return took
+
+    assert in_time(interrupt)
