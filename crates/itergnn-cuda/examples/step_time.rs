@@ -1,7 +1,7 @@
 //! Times whole training steps: 32 graphs of sizes [4, 34), 30 iterations of which none stops early, hidden width 64.
 //!
-//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile] [part of a name] [plain]`; a 0 leaves the choice to the plan, `plain` keeps to products
-//! without tensor cores. Then one large graph.
+//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile] [part of a name] [plain|sliced]`; a 0 leaves the choice to the plan, `plain` keeps to products
+//! without tensor cores, `sliced` to those with them. Then one large graph.
 
 use std::time::Instant;
 
@@ -159,19 +159,20 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
     let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
     let steps = numbers.first().copied().unwrap_or(200);
     let at = |index: usize| numbers.get(index).copied().filter(|&value| value > 0);
-    let plain = std::env::args().any(|text| text == "plain");
+    let kernels = std::env::args().skip(1).find(|text| ["plain", "sliced"].contains(&text.as_str()));
     let tuning = Tuning {
         threads: at(1),
         blocks_per_multiprocessor: at(2),
         graphs: at(3),
         edge_tile: at(4),
         large: None,
-        sliced: plain.then_some(false),
+        sliced: kernels.as_ref().map(|kernels| kernels == "sliced"),
     };
     let gpu = Gpu::open()?;
     println!("{}, {} multiprocessors", gpu.name(), gpu.multiprocessors());
     let iterative = ControllerConfig::iter_decay().with_iter(|iter| iter.epsilon = 0.0);
-    let words = std::env::args().skip(1).filter(|text| text.parse::<usize>().is_err() && text != "plain");
+    let words =
+        std::env::args().skip(1).filter(|text| text.parse::<usize>().is_err() && Some(text) != kernels.as_ref());
     let wanted: Vec<String> = words.collect();
     for (what, kind, aggregation, controller) in [
         ("path-sim max", LayerKind::PathSim, Aggregation::Max, iterative),
