@@ -30,7 +30,8 @@ pub(crate) fn test() -> Result<()> {
     cargo(&["test", "--workspace", "--locked"], environment.as_slice())
 }
 
-/// Where the CUDA compiler of a Python package was put, so that a test can compile the kernels without a card; `None` where there is no such package.
+/// Where the CUDA compiler of a Python package was put, so that a test can compile the kernels without a card; `None`
+/// where there is no such package.
 fn cuda_compiler() -> Option<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/nvrtc");
     let library = format!("{folder}/nvidia/cu13/lib");

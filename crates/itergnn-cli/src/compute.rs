@@ -27,7 +27,8 @@ pub(crate) struct ComputeChoice {
 /// Which implementation runs the blocks of a model.
 #[derive(Debug, Args)]
 pub(crate) struct EngineChoice {
-    /// auto (fused where it can), fused (an error where it cannot) or plain (tensor operations). They agree to rounding.
+    /// auto (fused where it can), fused (an error where it cannot) or plain (tensor operations). They agree to
+    /// rounding.
     #[arg(long, default_value_t = Engine::Auto, value_name = "auto|fused|plain")]
     pub(crate) engine: Engine,
 }
@@ -94,7 +95,8 @@ impl TimeLimit {
     }
 }
 
-/// The most threads that a command takes: more than cores only helps where threads wait, and thousands only wait for each other.
+/// The most threads that a command takes: more than cores only helps where threads wait, and thousands only wait for
+/// each other.
 fn most_threads() -> usize {
     (8 * std::thread::available_parallelism().map_or(1, usize::from)).max(64)
 }

@@ -1,4 +1,5 @@
-//! What a command would need, estimated before it begins: refused with the number that would fit, or said where it is much.
+//! What a command would need, estimated before it begins: refused with the number that would fit, or said where it is
+//! much.
 
 use itergnn::tasks::{SizeRange, TaskSpec, algorithms::AlgorithmSpec};
 
@@ -10,7 +11,8 @@ const GIB: f64 = (1_u64 << 30) as f64;
 /// From here on an estimate is worth a line.
 const WORTH_SAYING: u64 = 1 << 30;
 
-/// Bytes of a sample for each of its nodes and edges: attributes, ends, offsets, and the same once more while it is drawn.
+/// Bytes of a sample for each of its nodes and edges: attributes, ends, offsets, and the same once more while it is
+/// drawn.
 const SAMPLE_BYTES: u64 = 64;
 
 /// Bytes that a list of results holds for each: numbers, names and a few short lists.
@@ -83,8 +85,8 @@ impl Allowance {
         Err(self.refusal(&format!("{flag} {count}"), needed, Some(fits)))
     }
 
-    /// Refuses samples of which as many as are drawn at a time, and what is computed for them, do not fit, and says which
-    /// size would.
+    /// Refuses samples of which as many as are drawn at a time, and what is computed for them, do not fit, and says
+    /// which size would.
     ///
     /// `count` is how many samples there are, `bytes_of` what is computed for so many nodes and edges of a sample.
     pub(crate) fn check_samples(
@@ -121,8 +123,8 @@ impl Allowance {
         Err(self.refusal(&what, needed, fits))
     }
 
-    /// Refuses samples of an algorithm of which one alone, and what is computed for it, does not fit, and says which size
-    /// would; `bytes_of` as in [`Allowance::check_samples`].
+    /// Refuses samples of an algorithm of which one alone, and what is computed for it, does not fit, and says which
+    /// size would; `bytes_of` as in [`Allowance::check_samples`].
     pub(crate) fn check_algorithm(
         &self,
         spec: &AlgorithmSpec,

@@ -1,7 +1,8 @@
 //! Which flags the user gave, and which of them mean something.
 //!
-//! Clap knows which flags a command has. What they mean depends on what is asked: a model that plays has no weights, a tour has no direction. A command
-//! that knows what is asked says which flags mean something for it ([`Given::only`]); any other flag that the user gave is refused, never ignored.
+//! Clap knows which flags a command has. What they mean depends on what is asked: a model that plays has no weights, a
+//! tour has no direction. A command that knows what is asked says which flags mean something for it ([`Given::only`]);
+//! any other flag that the user gave is refused, never ignored.
 
 use clap::{ArgMatches, CommandFactory, parser::ValueSource};
 

@@ -1,7 +1,8 @@
-//! What leaves the program: JSON for machines, tables for people, notes beside them, and files that are never half-written.
+//! What leaves the program: JSON for machines, tables for people, notes beside them, and files that are never
+//! half-written.
 //!
-//! With `--json` stdout holds exactly one object: a command hands its answer to [`print_json`], and [`conclude`] writes it at the end, with the warnings
-//! and, if the command failed, with `error` and `code`.
+//! With `--json` stdout holds exactly one object: a command hands its answer to [`print_json`], and [`conclude`] writes
+//! it at the end, with the warnings and, if the command failed, with `error` and `code`.
 
 use std::{
     io::{self, BufWriter, Write},
@@ -30,7 +31,8 @@ fn session() -> MutexGuard<'static, Session> {
     SESSION.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says once how to speak: with `json` the end of the program is an object on stdout, with `quiet` there are no notes and no progress.
+/// Says once how to speak: with `json` the end of the program is an object on stdout, with `quiet` there are no notes
+/// and no progress.
 pub(crate) fn begin(json: bool, quiet: bool) {
     let mut session = session();
     (session.json, session.quiet) = (json, quiet);

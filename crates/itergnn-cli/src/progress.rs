@@ -1,4 +1,5 @@
-//! Progress on stderr for anything that takes a while: a bar on a terminal, lines elsewhere, and nothing for what is done at once.
+//! Progress on stderr for anything that takes a while: a bar on a terminal, lines elsewhere, and nothing for what is
+//! done at once.
 
 use std::{
     io::IsTerminal,
@@ -37,7 +38,8 @@ pub(crate) fn bar(total: u64, what: &'static str) -> ProgressBar {
     bar
 }
 
-/// How far something has come, and the time it has left; shown from two seconds on until it is dropped, whatever the work is busy with.
+/// How far something has come, and the time it has left; shown from two seconds on until it is dropped, whatever the
+/// work is busy with.
 pub(crate) struct Progress {
     done: Arc<AtomicU64>,
     /// Nothing is ever sent: the thread that shows it ends when this is dropped.

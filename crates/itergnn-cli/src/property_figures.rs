@@ -67,7 +67,8 @@ impl PropertyFigure {
     }
 }
 
-/// Draws `count` graphs of each generator, navigation maps and mazes at every size, and measures one random connected pair in each.
+/// Draws `count` graphs of each generator, navigation maps and mazes at every size, and measures one random connected
+/// pair in each.
 ///
 /// Every graph has its own stream of the seed, so the numbers do not depend on the number of threads.
 ///
@@ -75,7 +76,8 @@ impl PropertyFigure {
 /// What a sampler reports.
 ///
 /// # Paper
-/// The figures "Properties of different random graph generators" (1,000 graphs per size) and "Properties of the datasets for image-based navigation".
+/// The figures "Properties of different random graph generators" (1,000 graphs per size) and "Properties of the
+/// datasets for image-based navigation".
 pub(crate) fn property_figures(seed: u64, count: u64) -> Result<Vec<PropertyFigure>, TaskError> {
     let mut figures = Vec::new();
     for name in ["lobster", "er", "knn", "planar"] {

@@ -17,7 +17,8 @@ fn refusal(folder: &Path, line: &[&str]) -> (Option<i32>, String) {
     (output.status.code(), message)
 }
 
-/// Sixty rings (class 0) and lines (class 2) of 3 to 8 nodes whose tags say nothing; fold files that leave the last ten graphs untested.
+/// Sixty rings (class 0) and lines (class 2) of 3 to 8 nodes whose tags say nothing; fold files that leave the last ten
+/// graphs untested.
 fn write_set(folder: &Path) {
     let mut text = String::from("60\n");
     for index in 0..60_usize {

@@ -119,7 +119,8 @@ fn an_evaluation_says_the_diameter_and_what_went_past_the_safety_cap() {
     let report = json(folder.path(), &[&line[..], &["--size", "100"]].concat());
     assert_eq!(report["diameter"], json!({ "mean": 99.0, "exact": true }));
     assert_eq!((&report["past_safety_cap"], &report["capped"]), (&json!(0), &json!(0)));
-    // On a line of a million nodes two random nodes are mostly more than 200,000 apart, and a wave from both ends meets after half of that.
+    // On a line of a million nodes two random nodes are mostly more than 200,000 apart, and a wave from both ends meets
+    // after half of that.
     let output = itergnn(folder.path(), &[&line[..], &["--size", "1000000"]].concat());
     let report: Value = serde_json::from_slice(&output.stdout).expect("one JSON object on stdout");
     let samples = report["samples"].as_array().expect("a list");

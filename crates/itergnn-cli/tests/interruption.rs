@@ -123,7 +123,8 @@ fn a_disk_that_fills_up_leaves_the_last_checkpoint_usable() {
     let folder = TempDir::new().expect("a temporary folder");
     let path = folder.path();
     assert!(itergnn(path, &[&RUN[..], &["whole"]].concat()).status.success());
-    // No file may grow beyond this many KiB: the growing log hits the limit in the middle of the run, as it would a full disk.
+    // No file may grow beyond this many KiB: the growing log hits the limit in the middle of the run, as it would a
+    // full disk.
     let log = fs::metadata(path.join("whole/metrics.jsonl")).expect("the log").len();
     let checkpoint = fs::metadata(path.join("whole/checkpoints/last.ckpt")).expect("the checkpoint").len();
     let limit = log / 2 / 1024;

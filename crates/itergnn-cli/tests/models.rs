@@ -1,4 +1,5 @@
-//! `import` and `predict` with the real binary: what the authors' code predicted (`reference/nn/checkpoints`) comes out again.
+//! `import` and `predict` with the real binary: what the authors' code predicted (`reference/nn/checkpoints`) comes out
+//! again.
 
 mod support;
 
@@ -20,7 +21,8 @@ fn checkpoints() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../reference/nn/checkpoints")
 }
 
-/// A folder with the first graph of the reference as `graph.json` and an imported model as `model.safetensors`; also what the authors predict.
+/// A folder with the first graph of the reference as `graph.json` and an imported model as `model.safetensors`; also
+/// what the authors predict.
 fn imported(name: &str) -> (TempDir, Value) {
     let folder = TempDir::new().expect("a temporary folder");
     let text = fs::read_to_string(checkpoints().join("expected.json")).expect("the reference is committed");

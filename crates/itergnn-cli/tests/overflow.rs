@@ -1,4 +1,5 @@
-//! A model whose states grow without bound: `eval`, `predict` and `solve` end with one line that names the iteration, and exit code 1.
+//! A model whose states grow without bound: `eval`, `predict` and `solve` end with one line that names the iteration,
+//! and exit code 1.
 
 mod support;
 
@@ -9,8 +10,8 @@ use tempfile::TempDir;
 
 use support::itergnn;
 
-/// Multiplies the weights of the messages, all made positive, so that every step multiplies the states by a thousand or so: the thirty steps of the model overflow
-/// single precision.
+/// Multiplies the weights of the messages, all made positive, so that every step multiplies the states by a thousand or
+/// so: the thirty steps of the model overflow single precision.
 const GROWTH: f64 = 100.0;
 
 /// A folder with `model.safetensors`.

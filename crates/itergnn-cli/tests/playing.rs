@@ -30,7 +30,8 @@ fn a_player_is_trained_resumed_judged_and_recorded() {
     assert!((0.0..=1.0).contains(&success) && report["relative_loss"].is_null());
     assert!(report["iterations"]["mean"].as_f64().expect("a number") >= 1.0);
 
-    // Corrected by what its moves led to, even a player that has hardly learned eats more than one that walks in circles.
+    // Corrected by what its moves led to, even a player that has hardly learned eats more than one that walks in
+    // circles.
     let recalled = json(path, &[&line[..], &["--recall"]].concat());
     assert_eq!((&recalled["recall"], &recalled["stuck"]), (&true.into(), &0.into()));
     assert!(recalled["success_rate"].as_f64().expect("a number") >= success);

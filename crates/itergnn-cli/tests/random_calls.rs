@@ -1,5 +1,5 @@
-//! The real binary with random flags and random files: whatever it is told, it ends with exit code 0, 1 or 2, without a panic, and touches nothing
-//! outside its folder.
+//! The real binary with random flags and random files: whatever it is told, it ends with exit code 0, 1 or 2, without a
+//! panic, and touches nothing outside its folder.
 //!
 //! `ITERGNN_RANDOM_SECONDS` says for how long (20 unless set), `ITERGNN_RANDOM_SEED` which calls (1 unless set).
 

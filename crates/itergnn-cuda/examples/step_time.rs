@@ -1,7 +1,8 @@
 //! Times whole training steps: 32 graphs of sizes [4, 34), 30 iterations of which none stops early, hidden width 64.
 //!
-//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile] [part of a name] [plain|sliced]`; a 0 leaves the choice to the plan, `plain` keeps to products
-//! without tensor cores, `sliced` to those with them. Then one large graph.
+//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile] [part of a name]
+//! [plain|sliced]`; a 0 leaves the choice to the plan, `plain` keeps to products without tensor cores, `sliced` to
+//! those with them. Then one large graph.
 
 use std::time::Instant;
 

@@ -12,7 +12,8 @@ pub(crate) struct Convolved {
     pub(crate) edges: Vec<f32>,
 }
 
-/// The edges of a graph as a convolution has them: its loop is the last edge to a node. GCN's edges carry their normalised weights, GAT's the features that it reads.
+/// The edges of a graph as a convolution has them: its loop is the last edge to a node. GCN's edges carry their
+/// normalised weights, GAT's the features that it reads.
 pub(crate) fn convolved(block: &BlockConfig, graph: &SampleView<'_>, width: usize) -> Convolved {
     let (loops, reads_edges) = (block.has_loops(), block.convolves_edges());
     let count = graph.incoming.len() - 1;

@@ -1,4 +1,5 @@
-//! The kernels on the processor, thread by thread (`kernels/emulation.h`), against the reference: for machines with a C++ compiler and without a card.
+//! The kernels on the processor, thread by thread (`kernels/emulation.h`), against the reference: for machines with a
+//! C++ compiler and without a card.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +38,8 @@ const LIMITS: Limits = Limits {
 
 const PRICE: f64 = 0.3;
 
-/// A block of a launch: the launch, its pack and model, packs of a model, bytes of shared memory, a seed for the order of the warps.
+/// A block of a launch: the launch, its pack and model, packs of a model, bytes of shared memory, a seed for the order
+/// of the warps.
 type Emulate = unsafe extern "C" fn(*const Launch, u32, u32, u32, u32, u32) -> i32;
 
 /// The kernels with the given settings as a library.
@@ -141,7 +143,8 @@ fn emulated(
     launch.indices = rows.as_mut_ptr() as u64;
     launch.reports = reports.as_mut_ptr() as u64;
     launch.samples_count = samples.len() as i32;
-    // SAFETY: the function has this signature, the launch the layout that the kernels read, and every address points to a list of the size that the plan gave.
+    // SAFETY: the function has this signature, the launch the layout that the kernels read, and every address points to
+    // a list of the size that the plan gave.
     unsafe {
         let emulate = library.get::<Emulate>(b"emulate\0").unwrap();
         for pack in 0..packs.len() as u32 {

@@ -62,8 +62,8 @@ impl Ensemble {
     /// An ensemble that learns from `samples`.
     ///
     /// # Errors
-    /// [`CudaError::Unsupported`] for networks without kernels or of different shapes, [`CudaError::Input`] for samples or parameters that do not fit,
-    /// [`CudaError::Memory`] for more than the card holds.
+    /// [`CudaError::Unsupported`] for networks without kernels or of different shapes, [`CudaError::Input`] for samples
+    /// or parameters that do not fit, [`CudaError::Memory`] for more than the card holds.
     pub fn new(gpu: &Gpu, models: &[ModelSpec], samples: Samples, options: EnsembleOptions) -> Result<Self, CudaError> {
         let Some(model) = models.first() else {
             return Err(CudaError::Input("an ensemble without models".to_owned()));
@@ -139,8 +139,9 @@ impl Ensemble {
         )
     }
 
-    /// Takes `steps` steps. For every step and model `batch(step, model, list)` fills the list with numbers of samples, at most the batch size, and returns the
-    /// learning rate; a model whose list stays empty rests. Gives the reports of every step, model by model; that of a model that rests means nothing.
+    /// Takes `steps` steps. For every step and model `batch(step, model, list)` fills the list with numbers of samples,
+    /// at most the batch size, and returns the learning rate; a model whose list stays empty rests. Gives the reports
+    /// of every step, model by model; that of a model that rests means nothing.
     ///
     /// # Errors
     /// [`CudaError::Input`] for too large a batch or an unknown sample; what the driver reports.
@@ -324,8 +325,8 @@ impl Ensemble {
             launch.slots = slot_address + (4 * step * models * chunk.packs * self.plan.capacity.graphs) as u64;
             update.steps = launch.steps;
             update.records = record_address + (4 * step * models * RECORD) as u64;
-            // SAFETY: the structs have the layout that the kernels read, and every address points to a buffer of the size that the plan gave; buffers live until
-            // the stream has used them.
+            // SAFETY: the structs have the layout that the kernels read, and every address points to a buffer of the
+            // size that the plan gave; buffers live until the stream has used them.
             unsafe {
                 stream.launch_builder(&self.program.graph_step).arg(&launch).launch(shape)?;
                 stream.launch_builder(&self.program.sum_gradients).arg(&update).launch(update_shape)?;

@@ -15,7 +15,8 @@ const PLAIN_THREADS: u32 = 256;
 
 /// One graph of any size on the card; every multiprocessor works on it.
 ///
-/// It covers path-sim, path and mpnn-max with maximum aggregation and every controller with one confidence per graph; see [`LargeGraph::covers`].
+/// It covers path-sim, path and mpnn-max with maximum aggregation and every controller with one confidence per graph;
+/// see [`LargeGraph::covers`].
 pub struct LargeGraph {
     gpu: Gpu,
     program: LargeProgram,
@@ -53,8 +54,8 @@ impl LargeGraph {
     /// Puts a graph on the card for networks of the shape of `network`.
     ///
     /// # Errors
-    /// [`CudaError::Unsupported`] for a network that is not covered, [`CudaError::Input`] for a graph that contradicts itself or the network, [`CudaError::Memory`] for
-    /// one that the card does not hold.
+    /// [`CudaError::Unsupported`] for a network that is not covered, [`CudaError::Input`] for a graph that contradicts
+    /// itself or the network, [`CudaError::Memory`] for one that the card does not hold.
     pub fn new(gpu: &Gpu, network: &Network, graph: &SampleView<'_>) -> Result<Self, CudaError> {
         if !Self::covers(network) {
             let layer = &network.block().layer;
@@ -217,12 +218,14 @@ impl LargeGraph {
             block_dim: (threads, 1, 1),
             shared_mem_bytes: bytes as u32,
         };
-        // SAFETY: the struct has the layout that the kernels read, and its addresses are those of buffers of the graph's size that outlive the launch.
+        // SAFETY: the struct has the layout that the kernels read, and its addresses are those of buffers of the
+        // graph's size that outlive the launch.
         unsafe { self.gpu.stream.launch_builder(function).arg(launch).launch(shape)? };
         Ok(())
     }
 
-    /// The maps of a perceptron on rows of `input`, each given with the distance of its rows; the last one goes to `target`.
+    /// The maps of a perceptron on rows of `input`, each given with the distance of its rows; the last one goes to
+    /// `target`.
     fn perceptron(
         &self,
         net: &Perceptron,
@@ -306,7 +309,8 @@ impl LargeGraph {
     }
 }
 
-/// First receivers of chunks of at most [`TILE`] receivers and edges, or of one receiver with more edges; and behind the last.
+/// First receivers of chunks of at most [`TILE`] receivers and edges, or of one receiver with more edges; and behind
+/// the last.
 fn chunk_rows(incoming: &[u32]) -> Vec<u32> {
     let mut rows = vec![0];
     let mut first = 0;

@@ -1,13 +1,15 @@
 //! CUDA kernels of itergnn: whole training steps of an ensemble of networks, and inference, on one card.
 //!
-//! An [`Ensemble`] holds models of one shape that may differ in weights, data and every number of their recipes. One launch runs all of them: a thread block takes a
-//! few graphs through embedding, blocks, readout, head and loss and back; a second launch adds up the gradients in a fixed order, a third is Adam. What a block
-//! computes is the contract of [`itergnn_kernels::block`], and its parameters lie in the same order.
+//! An [`Ensemble`] holds models of one shape that may differ in weights, data and every number of their recipes. One
+//! launch runs all of them: a thread block takes a few graphs through embedding, blocks, readout, head and loss and
+//! back; a second launch adds up the gradients in a fixed order, a third is Adam. What a block computes is the contract
+//! of [`itergnn_kernels::block`], and its parameters lie in the same order.
 //!
-//! A [`Predictor`] asks models about many graphs in one launch, a [`LargeGraph`] is one graph that the whole card works on.
+//! A [`Predictor`] asks models about many graphs in one launch, a [`LargeGraph`] is one graph that the whole card works
+//! on.
 //!
-//! Driver and NVRTC are loaded when they are needed: the crate builds and its tests pass without them. Kernels are compiled at first use for the card found and the
-//! shape of the network, and kept on disk.
+//! Driver and NVRTC are loaded when they are needed: the crate builds and its tests pass without them. Kernels are
+//! compiled at first use for the card found and the shape of the network, and kept on disk.
 //!
 //! ```
 //! use itergnn_cuda::{CudaError, Gpu};

@@ -76,8 +76,8 @@ pub enum Readout {
 
 /// Embedding, blocks, readout and head.
 ///
-/// The parameters of a network lie one after the other: the embedding's maps (weight `[inputs, outputs]`, then bias), the blocks' as
-/// [`ParameterLayout`] has them, the head's maps.
+/// The parameters of a network lie one after the other: the embedding's maps (weight `[inputs, outputs]`, then bias),
+/// the blocks' as [`ParameterLayout`] has them, the head's maps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     /// Node inputs to initial states.
@@ -155,7 +155,8 @@ impl Network {
         sizes.map(|slot| slot.range().len()).sum()
     }
 
-    /// Width of the edge features as the kernels read them: one weight per edge for GCN, none for a GAT that does not look at edges.
+    /// Width of the edge features as the kernels read them: one weight per edge for GCN, none for a GAT that does not
+    /// look at edges.
     pub(crate) fn edge_width(&self) -> usize {
         let block = self.block();
         match block.layer.kind {

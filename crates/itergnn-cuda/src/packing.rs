@@ -22,8 +22,8 @@ pub(crate) struct Costs {
     pub(crate) edge: usize,
 }
 
-/// Distributes samples to `target` packs, or to more where they do not fit: the costliest sample first, each to the pack with the least work. The same list gives the
-/// same packs; those with most work come first.
+/// Distributes samples to `target` packs, or to more where they do not fit: the costliest sample first, each to the
+/// pack with the least work. The same list gives the same packs; those with most work come first.
 pub(crate) fn pack(samples: &Samples, list: &[u32], target: usize, capacity: Capacity, costs: Costs) -> Vec<Vec<u32>> {
     struct Bin {
         graphs: Vec<u32>,

@@ -19,8 +19,8 @@ pub struct Tuning {
     pub edge_tile: Option<usize>,
     /// Keep node rows in global memory, as graphs too large for shared memory need.
     pub large: Option<bool>,
-    /// Multiply on tensor cores, in single precision, where there are such kernels. By default where every graph has a multiprocessor for itself: with more, the other kernels,
-    /// which take less memory for each, are as quick.
+    /// Multiply on tensor cores, in single precision, where there are such kernels. By default where every graph has a
+    /// multiprocessor for itself: with more, the other kernels, which take less memory for each, are as quick.
     pub sliced: Option<bool>,
 }
 
@@ -98,7 +98,8 @@ impl Plan {
                 }
                 let places = (limits.multiprocessors * blocks).max(1);
                 let share = tuning.graphs.unwrap_or((models * batch).div_ceil(places)).clamp(1, most_graphs);
-                // As many graphs as spread the work over the card, fewer where shared memory ends; a quarter more room than the mean needs.
+                // As many graphs as spread the work over the card, fewer where shared memory ends; a quarter more room
+                // than the mean needs.
                 for graphs in (1..=share).rev() {
                     let room =
                         |most: usize, mean: usize| if graphs == 1 { most } else { most.max(mean * graphs * 5 / 4) };

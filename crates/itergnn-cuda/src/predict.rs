@@ -83,10 +83,12 @@ impl Predictor {
         Ok(Self { gpu: gpu.clone(), program, plan, network: network.clone(), samples, device_samples })
     }
 
-    /// What the networks, with these parameters, predict for the graphs of their lists; answers for other graphs mean nothing.
+    /// What the networks, with these parameters, predict for the graphs of their lists; answers for other graphs mean
+    /// nothing.
     ///
     /// # Errors
-    /// [`CudaError::Unsupported`] for a network of another shape, [`CudaError::Input`] for parameters that do not fit; what the driver reports.
+    /// [`CudaError::Unsupported`] for a network of another shape, [`CudaError::Input`] for parameters that do not fit;
+    /// what the driver reports.
     pub fn predict(&self, models: &[Question<'_>], mode: Mode) -> Result<Vec<Answers>, CudaError> {
         for Question { network, parameters, samples } in models {
             if !network.has_shape_of(&self.network) {
@@ -159,7 +161,8 @@ impl Predictor {
                 block_dim: (self.plan.threads as u32, 1, 1),
                 shared_mem_bytes: self.plan.shared_bytes as u32,
             };
-            // SAFETY: as in training; the slots live until the stream has used them, because freeing them waits in the same stream.
+            // SAFETY: as in training; the slots live until the stream has used them, because freeing them waits in the
+            // same stream.
             unsafe { stream.launch_builder(&self.program.graph_step).arg(&launch).launch(shape)? };
         }
         let (values, iterations, capped) =

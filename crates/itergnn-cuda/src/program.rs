@@ -127,7 +127,8 @@ fn large_settings(network: &Network) -> Vec<(&'static str, usize)> {
     settings
 }
 
-/// Lets a kernel have that much dynamic shared memory, and all of the carve-out: what it reads of global memory it reads once.
+/// Lets a kernel have that much dynamic shared memory, and all of the carve-out: what it reads of global memory it
+/// reads once.
 fn allow_shared(function: &CudaFunction, bytes: usize) -> Result<(), CudaError> {
     let bytes = i32::try_from(bytes).map_err(|_| CudaError::Input("too much shared memory".to_owned()))?;
     function.set_attribute(Attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
@@ -223,7 +224,8 @@ mod tests {
         }
     }
 
-    /// The compiler needs no card. It comes with CUDA, or as the Python package nvidia-cuda-nvrtc whose folder `lib` is put into LD_LIBRARY_PATH.
+    /// The compiler needs no card. It comes with CUDA, or as the Python package nvidia-cuda-nvrtc whose folder `lib` is
+    /// put into LD_LIBRARY_PATH.
     #[test]
     fn kernels_compile_where_there_is_a_compiler() {
         // SAFETY: as in `Gpu::open`.

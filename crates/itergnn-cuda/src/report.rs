@@ -1,6 +1,7 @@
 //! What an ensemble tells about its models.
 
-/// Numbers of a record of a step: loss, unspent mass, gradient norm, iterations, capped graphs, whether the model learned.
+/// Numbers of a record of a step: loss, unspent mass, gradient norm, iterations, capped graphs, whether the model
+/// learned.
 pub(crate) const RECORD: usize = 6;
 
 /// What one step of one model saw; means over the graphs of the batch where it says so.

@@ -25,7 +25,8 @@ pub struct SampleView<'a> {
 }
 
 impl SampleView<'_> {
-    /// Refuses a graph without nodes, of other widths (edges may have any where none is given), or that contradicts itself.
+    /// Refuses a graph without nodes, of other widths (edges may have any where none is given), or that contradicts
+    /// itself.
     pub(crate) fn check(&self, node_width: usize, edge_width: Option<usize>) -> Result<(), CudaError> {
         let wrong = |why: String| Err(CudaError::Input(why));
         let count = self.incoming.len().saturating_sub(1);
@@ -157,7 +158,8 @@ impl Samples {
         }
     }
 
-    /// The graphs as the kernels of a network read them: for a convolution with its loops, and with its features per edge.
+    /// The graphs as the kernels of a network read them: for a convolution with its loops, and with its features per
+    /// edge.
     pub(crate) fn read_by(self, network: &Network) -> Result<Self, CudaError> {
         let block = network.block();
         if !block.is_convolution() {

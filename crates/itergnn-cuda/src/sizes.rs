@@ -83,8 +83,9 @@ impl Widths {
             && widths.vector - widths.hidden <= SLICED_INPUT
     }
 
-    /// Threads of a block: a warp for every slice of eight channels; otherwise one tile of each weight's gradient for a thread, or two where there are many, and more threads than
-    /// tiles where the rest of the work can use them. Beyond 512 a thread has fewer registers than the tiles need.
+    /// Threads of a block: a warp for every slice of eight channels; otherwise one tile of each weight's gradient for a
+    /// thread, or two where there are many, and more threads than tiles where the rest of the work can use them. Beyond
+    /// 512 a thread has fewer registers than the tiles need.
     pub(crate) fn threads(&self) -> usize {
         if self.sliced {
             return 4 * self.message.max(self.hidden);
@@ -98,7 +99,8 @@ impl Widths {
         threads.next_multiple_of(32)
     }
 
-    /// Bytes of an edge in a tile: activations and messages; in the sliced kernels planes of activations and of the gradients of messages, and messages.
+    /// Bytes of an edge in a tile: activations and messages; in the sliced kernels planes of activations and of the
+    /// gradients of messages, and messages.
     fn tile_bytes(&self, training: bool) -> usize {
         let planes = 6 * self.plane * (1 + usize::from(training));
         if self.sliced { planes + 4 * self.row } else { 4 * (self.message + self.hidden) }

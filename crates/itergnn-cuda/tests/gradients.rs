@@ -1,4 +1,5 @@
-//! Predictions, losses, steps and all gradients against the kernels' reference in double precision, over layers, controllers, priors, readouts and losses.
+//! Predictions, losses, steps and all gradients against the kernels' reference in double precision, over layers,
+//! controllers, priors, readouts and losses.
 
 #![allow(
     clippy::unwrap_used,

@@ -5,7 +5,8 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use itergnn_graph::{generators, generators::Generator, rng};
 
-/// The four generators of the paper at 10,000 nodes; Erdos-Renyi at the density of a sparse graph (mean degree 10), since p = 0.5 only measures memory.
+/// The four generators of the paper at 10,000 nodes; Erdos-Renyi at the density of a sparse graph (mean degree 10),
+/// since p = 0.5 only measures memory.
 fn ten_thousand(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("generate-10000");
     let sparse = Generator::Er { p: 0.001, directed: true };

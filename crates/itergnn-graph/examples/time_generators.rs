@@ -1,4 +1,5 @@
-//! Prints the median time, in seconds, of each generator at 10,000 nodes as JSON: our side of `benches/networkx/compare.py`.
+//! Prints the median time, in seconds, of each generator at 10,000 nodes as JSON: our side of
+//! `benches/networkx/compare.py`.
 
 use std::time::Instant;
 

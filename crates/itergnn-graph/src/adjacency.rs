@@ -47,8 +47,8 @@ impl Adjacency {
 
 /// Neighbour lists of one direction.
 ///
-/// [`AdjacencyView::incoming`] is free, since a [`Graph`] is stored that way; [`Adjacency::outgoing`] has to be built. A solver that walks
-/// incoming edges from the target finds distances *to* the target.
+/// [`AdjacencyView::incoming`] is free, since a [`Graph`] is stored that way; [`Adjacency::outgoing`] has to be built.
+/// A solver that walks incoming edges from the target finds distances *to* the target.
 #[derive(Debug, Clone, Copy)]
 pub struct AdjacencyView<'a> {
     offsets: &'a [u32],

@@ -6,7 +6,8 @@ use crate::GraphError;
 
 /// A table of `f32` with equally long rows, stored flat.
 ///
-/// Row `i` is `values[i * width .. (i + 1) * width]`. Width 0 means that there are no attributes; such a table has no rows whatever the graph.
+/// Row `i` is `values[i * width .. (i + 1) * width]`. Width 0 means that there are no attributes; such a table has no
+/// rows whatever the graph.
 ///
 /// Serialised as a list of rows.
 ///

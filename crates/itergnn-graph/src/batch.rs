@@ -6,8 +6,9 @@ use crate::{Attributes, Graph, GraphError};
 
 /// A disjoint union of graphs that remembers where each one lies.
 ///
-/// Nodes and edges of graph `g` are `node_offsets[g] .. node_offsets[g + 1]` and `edge_offsets[g] .. edge_offsets[g + 1]` of the union. Since edges
-/// are sorted by receiver, the union's edges are simply those of the graphs one after the other.
+/// Nodes and edges of graph `g` are `node_offsets[g] .. node_offsets[g + 1]` and `edge_offsets[g] .. edge_offsets[g +
+/// 1]` of the union. Since edges are sorted by receiver, the union's edges are simply those of the graphs one after the
+/// other.
 ///
 /// # Example
 /// ```
@@ -32,7 +33,8 @@ impl GraphBatch {
     /// The disjoint union of graphs, in order. No graphs at all give an empty batch.
     ///
     /// # Errors
-    /// [`GraphError::BatchWidth`] names the first graph whose attributes are not as wide as the first one's; [`GraphError::TooLarge`].
+    /// [`GraphError::BatchWidth`] names the first graph whose attributes are not as wide as the first one's;
+    /// [`GraphError::TooLarge`].
     pub fn new<G: AsRef<Graph>>(graphs: &[G]) -> Result<Self, GraphError> {
         let batch_widths = common_widths(graphs)?;
         let mut node_offsets = Vec::with_capacity(graphs.len() + 1);
@@ -148,7 +150,8 @@ impl GraphBatch {
 
 /// The widths of node, edge and global attributes that all graphs share.
 ///
-/// A graph without edges need not know how wide its edge attributes would be (a file cannot tell), and likewise one without nodes.
+/// A graph without edges need not know how wide its edge attributes would be (a file cannot tell), and likewise one
+/// without nodes.
 fn common_widths<G: AsRef<Graph>>(graphs: &[G]) -> Result<[usize; 3], GraphError> {
     let columns = |graph: &Graph| {
         let (node, edge) = (graph.node_attributes.width(), graph.edge_attributes.width());

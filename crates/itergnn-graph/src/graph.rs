@@ -6,9 +6,10 @@ use crate::{Attributes, GraphError, adjacency::counting_sort};
 
 /// A directed graph with attributes on nodes, edges and the whole.
 ///
-/// Edges are stored sorted by receiver, because every aggregation of a graph neural network is per receiver: the incoming edges of node `v`
-/// are the *positions* `offsets[v] .. offsets[v + 1]`. Among edges of one receiver the order in which they were given is kept. An undirected
-/// graph holds both directions. Self-loops and parallel edges are allowed.
+/// Edges are stored sorted by receiver, because every aggregation of a graph neural network is per receiver: the
+/// incoming edges of node `v` are the *positions* `offsets[v] .. offsets[v + 1]`. Among edges of one receiver the order
+/// in which they were given is kept. An undirected graph holds both directions. Self-loops and parallel edges are
+/// allowed.
 ///
 /// | field | length | meaning |
 /// |---|---|---|
@@ -20,8 +21,8 @@ use crate::{Attributes, GraphError, adjacency::counting_sort};
 /// | `edge_attributes` | edges rows, by position | x_e |
 /// | `global_attributes` | any | u |
 ///
-/// Serialised with the edges (and their attributes) in the order given, as `{nodes, node_attributes, edges: [[sender, receiver], ..],
-/// edge_attributes, global_attributes}`; deserialising validates.
+/// Serialised with the edges (and their attributes) in the order given, as `{nodes, node_attributes, edges: [[sender,
+/// receiver], ..], edge_attributes, global_attributes}`; deserialising validates.
 ///
 /// # Example
 /// ```
@@ -49,8 +50,8 @@ impl Graph {
     /// A graph of `nodes` nodes and the given `[sender, receiver]` edges, without attributes.
     ///
     /// # Errors
-    /// [`GraphError::EdgeEndpoint`] names the first edge with an end that does not exist; [`GraphError::TooLarge`] if nodes or edges do not
-    /// fit in 32-bit indices.
+    /// [`GraphError::EdgeEndpoint`] names the first edge with an end that does not exist; [`GraphError::TooLarge`] if
+    /// nodes or edges do not fit in 32-bit indices.
     ///
     /// # Complexity
     /// O(nodes + edges).

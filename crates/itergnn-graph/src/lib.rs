@@ -1,7 +1,7 @@
 //! Graphs, generators, exact solvers and file formats: the ground truth of itergnn.
 //!
-//! This crate is for making graphs, reading them and knowing the exact answer about them. It has no tensor dependency and does no
-//! learning: whatever judges a model lives here and cannot share a bug with it. It compiles to WebAssembly.
+//! This crate is for making graphs, reading them and knowing the exact answer about them. It has no tensor dependency
+//! and does no learning: whatever judges a model lives here and cannot share a bug with it. It compiles to WebAssembly.
 //!
 //! - [`Graph`] is a directed graph in CSR form, sorted by receiver; [`GraphBatch`] is a disjoint union of several.
 //! - [`generators`] draw random and regular graphs from a seed ([`rng`] names the random number generator).

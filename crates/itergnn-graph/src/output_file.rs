@@ -1,7 +1,8 @@
 //! Files that are complete or not there.
 //!
-//! Every crate writes its results through [`OutputFile`] or [`write_file`], so that what a name may lead to is decided once: a regular file or nothing
-//! yet is replaced in one step, a link is followed, a named pipe is written to, and anything else (a folder, a device, a socket) is refused untouched.
+//! Every crate writes its results through [`OutputFile`] or [`write_file`], so that what a name may lead to is decided
+//! once: a regular file or nothing yet is replaced in one step, a link is followed, a named pipe is written to, and
+//! anything else (a folder, a device, a socket) is refused untouched.
 
 use std::{
     ffi::OsString,
@@ -15,7 +16,8 @@ const LONGEST_CHAIN: usize = 40;
 
 /// A file that appears under its name only when it is complete: written beside it, flushed to disk, renamed.
 ///
-/// What is dropped before [`OutputFile::finish`] leaves the old file as it was. A named pipe has no such safety: its reader gets the bytes as they come.
+/// What is dropped before [`OutputFile::finish`] leaves the old file as it was. A named pipe has no such safety: its
+/// reader gets the bytes as they come.
 ///
 /// # Example
 /// ```
@@ -54,7 +56,8 @@ impl OutputFile {
     /// Begins a file. Nothing changes under `path` until [`OutputFile::finish`].
     ///
     /// # Errors
-    /// [`io::ErrorKind::InvalidInput`] if the name leads to something that is no regular file and no pipe, and what the system reports.
+    /// [`io::ErrorKind::InvalidInput`] if the name leads to something that is no regular file and no pipe, and what the
+    /// system reports.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (path, permissions) = match place_of(path)? {
             Place::Regular(path, permissions) => (path, permissions),
@@ -120,7 +123,8 @@ impl Drop for OutputFile {
     }
 }
 
-/// Writes `bytes` to `path` as an [`OutputFile`]: a reader sees the old file or the new one, never a part, also after a crash.
+/// Writes `bytes` to `path` as an [`OutputFile`]: a reader sees the old file or the new one, never a part, also after a
+/// crash.
 ///
 /// # Errors
 /// As [`OutputFile::create`] and [`OutputFile::finish`].
@@ -186,7 +190,8 @@ fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, "its links lead in a circle"))
 }
 
-/// `model.safetensors` -> `.model.safetensors.1234.tmp`, in the same folder so that the rename stays on one file system.
+/// `model.safetensors` -> `.model.safetensors.1234.tmp`, in the same folder so that the rename stays on one file
+/// system.
 fn temporary_beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "it is not a file name"))?;
     let mut hidden = OsString::from(".");

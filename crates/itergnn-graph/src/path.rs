@@ -14,7 +14,8 @@ pub struct Path {
 }
 
 impl Path {
-    /// The path over these nodes with its true length, taking the lightest of parallel edges; `None` where two successive nodes are not joined.
+    /// The path over these nodes with its true length, taking the lightest of parallel edges; `None` where two
+    /// successive nodes are not joined.
     ///
     /// # Complexity
     /// The sum of the in-degrees along the path.

@@ -1,8 +1,8 @@
 //! The random number generator of the whole project: ChaCha with 8 rounds.
 //!
-//! ChaCha8 gives the same bits on every platform, and its 64-bit stream number gives each sample of a data set a generator of its own, so that sample `i`
-//! does not depend on how many threads made the samples before it. All draws go through 32- or 64-bit integers or `f64`, never `usize`, and no draw uses the
-//! platform's `ln` or `exp`.
+//! ChaCha8 gives the same bits on every platform, and its 64-bit stream number gives each sample of a data set a
+//! generator of its own, so that sample `i` does not depend on how many threads made the samples before it. All draws
+//! go through 32- or 64-bit integers or `f64`, never `usize`, and no draw uses the platform's `ln` or `exp`.
 
 use rand::SeedableRng;
 pub use rand_chacha::ChaCha8Rng;

@@ -4,8 +4,8 @@ use crate::{Graph, GraphError};
 
 /// One finite, non-negative weight for each edge position of a graph.
 ///
-/// Checked once here, so that solvers need not check again. Weights are `f64`: sums of `f32` weights along a path are then exact enough
-/// to compare paths.
+/// Checked once here, so that solvers need not check again. Weights are `f64`: sums of `f32` weights along a path are
+/// then exact enough to compare paths.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EdgeWeights(Vec<f64>);
 
@@ -18,7 +18,8 @@ impl EdgeWeights {
     /// Column `column` of the edge attributes; weight 1 everywhere when the graph has no edge attributes.
     ///
     /// # Errors
-    /// [`GraphError::Weight`] names the first edge (in the order given) with a negative weight; [`GraphError::Parameter`] if there is no such column.
+    /// [`GraphError::Weight`] names the first edge (in the order given) with a negative weight;
+    /// [`GraphError::Parameter`] if there is no such column.
     pub fn from_attribute(graph: &Graph, column: usize) -> Result<Self, GraphError> {
         let attributes = graph.edge_attributes();
         if attributes.width() == 0 {

@@ -1,6 +1,8 @@
-//! The same seed gives the same graph, on every platform and in every later version: digests of what was generated are committed here.
+//! The same seed gives the same graph, on every platform and in every later version: digests of what was generated are
+//! committed here.
 //!
-//! A change that moves one of these numbers changes every data set and every result built on it. Do not update a digest without saying so in CHANGELOG.md.
+//! A change that moves one of these numbers changes every data set and every result built on it. Do not update a digest
+//! without saying so in CHANGELOG.md.
 
 use itergnn_graph::{Graph, generators, generators::Generator, rng};
 

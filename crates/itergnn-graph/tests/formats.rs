@@ -1,4 +1,5 @@
-//! The formats on small files: what each says, that writing and reading again changes nothing, and the laws that hold for any file.
+//! The formats on small files: what each says, that writing and reading again changes nothing, and the laws that hold
+//! for any file.
 
 #![allow(clippy::unwrap_used, reason = "functions that only tests call")]
 

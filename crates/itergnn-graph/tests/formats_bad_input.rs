@@ -1,7 +1,7 @@
 //! No input makes a parser panic or take memory that the input does not bear out.
 //!
-//! Arbitrary bytes and mutated copies of the fixtures go through every parser; `formats_memory.rs` measures the memory. `fuzz/` runs the same parsers under
-//! coverage guidance.
+//! Arbitrary bytes and mutated copies of the fixtures go through every parser; `formats_memory.rs` measures the memory.
+//! `fuzz/` runs the same parsers under coverage guidance.
 
 #![allow(clippy::unwrap_used, reason = "functions that only tests call")]
 

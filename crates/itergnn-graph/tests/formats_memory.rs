@@ -1,7 +1,8 @@
 //! A few bytes cannot make a parser ask for much memory.
 //!
-//! The only test of its process, because it watches the address space of the whole process. That also sees memory which is reserved and
-//! never touched. Where the platform does not tell, the test still shows that nothing panics or runs out of memory.
+//! The only test of its process, because it watches the address space of the whole process. That also sees memory which
+//! is reserved and never touched. Where the platform does not tell, the test still shows that nothing panics or runs
+//! out of memory.
 
 use std::io::{BufReader, Read};
 

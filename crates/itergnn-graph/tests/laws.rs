@@ -9,7 +9,8 @@ use itergnn_graph::{
 use proptest::prelude::*;
 use rand::RngExt;
 
-/// Sums of the same weights in another order differ by rounding only; paths here have at most a few hundred edges of weight up to 10.
+/// Sums of the same weights in another order differ by rounding only; paths here have at most a few hundred edges of
+/// weight up to 10.
 const SUM_TOLERANCE: f64 = 1e-9;
 
 /// Any graph of up to 24 nodes: self-loops, parallel edges, isolated nodes and several components included.

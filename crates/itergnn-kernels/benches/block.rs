@@ -1,9 +1,10 @@
 //! One training step of a block: 32 graphs, 30 iterations, hidden 64, forward and backward.
 //!
-//! Prints the least and the median thread-CPU time of one thread, and the wall time of one and two threads. Nothing stops early (confidences near zero).
-//! `growing` weights make every state change at every step, so that nothing can be skipped: the worst case. `random` weights let states settle. `of peak` is
-//! the rate of the forward pass's matrix products, everything else of the pass included in the time, as a share of the multiply-adds that one thread
-//! reaches without memory; `changed` are the values that the last step still changed.
+//! Prints the least and the median thread-CPU time of one thread, and the wall time of one and two threads. Nothing
+//! stops early (confidences near zero). `growing` weights make every state change at every step, so that nothing can be
+//! skipped: the worst case. `random` weights let states settle. `of peak` is the rate of the forward pass's matrix
+//! products, everything else of the pass included in the time, as a share of the multiply-adds that one thread reaches
+//! without memory; `changed` are the values that the last step still changed.
 
 #![allow(clippy::print_stdout)]
 

@@ -1,8 +1,9 @@
 //! Inference on one large graph: path-sim, maximum, hidden 64, an iterative controller.
 //!
-//! - `dense`: time per iteration on lobsters whose states grow at every step, all nodes computed; and the same by the active strategy, which shows from which
-//!   share of active nodes on dense is the better choice.
-//! - `bellman-ford`: hand-set weights on a line of a million nodes, source and target 100,000 apart, from the first iteration to the answer.
+//! - `dense`: time per iteration on lobsters whose states grow at every step, all nodes computed; and the same by the
+//!   active strategy, which shows from which share of active nodes on dense is the better choice.
+//! - `bellman-ford`: hand-set weights on a line of a million nodes, source and target 100,000 apart, from the first
+//!   iteration to the answer.
 //!
 //! Least wall time of a few runs, on one thread and on two. An argument selects rows by a part of their name.
 
@@ -60,7 +61,8 @@ fn by_receiver(nodes: usize, links: &[(u32, u32)]) -> (Vec<u32>, Vec<u32>) {
     (offsets, edges.into_iter().map(|edge| edge.1).collect())
 }
 
-/// A line, then leaves on it, then leaves on these, numbered in this order: neighbours are far apart in memory until they are reordered.
+/// A line, then leaves on it, then leaves on these, numbered in this order: neighbours are far apart in memory until
+/// they are reordered.
 fn lobster(line: usize, random: &mut Random) -> (Vec<u32>, Vec<u32>) {
     let mut links: Vec<(u32, u32)> = (1..line as u32).map(|node| (node - 1, node)).collect();
     let first = line / 5;
@@ -145,8 +147,8 @@ fn dense(filter: &str) {
 /// A number above every distance.
 const CEILING: f32 = 262_144.0;
 
-/// Two waves on a line: channels 0 and 1 hold `CEILING - distance` from source and target, channel 2 that of the whole way once they meet, which also ends
-/// the iteration.
+/// Two waves on a line: channels 0 and 1 hold `CEILING - distance` from source and target, channel 2 that of the whole
+/// way once they meet, which also ends the iteration.
 fn two_waves(nodes: usize, apart: usize, weight: impl Fn(usize) -> f32) -> (BlockConfig, Case) {
     let iterative = IterConfig { training_cap: 1_000_000, confidence_bias: Some(true), ..IterConfig::default() };
     let config = config(iterative);

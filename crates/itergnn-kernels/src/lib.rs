@@ -1,7 +1,10 @@
 //! Fused CPU kernels of itergnn: plain slices in, plain slices out.
 //!
-//! [`block`] runs a controller around a message-passing layer on a batch of graphs, forward and backward. [`classifier`] is the whole training step of a GIN or Iter-GIN
-//! classifier; [`segments`] are the small operations that networks outside a block are made of. Both run [`settings`], which say what networks are made of. They know nothing of tensors or of graph types: another crate registers the first as an operation of its framework, and drives the second itself.
+//! [`block`] runs a controller around a message-passing layer on a batch of graphs, forward and backward.
+//! [`classifier`] is the whole training step of a GIN or Iter-GIN classifier; [`segments`] are the small operations
+//! that networks outside a block are made of. Both run [`settings`], which say what networks are made of. They know
+//! nothing of tensors or of graph types: another crate registers the first as an operation of its framework, and drives
+//! the second itself.
 //!
 //! Not for: embedding, readout, head and loss around a block, and the optimiser, which are a small part of a step.
 //!
@@ -16,8 +19,8 @@
 //! assert_eq!(ParameterLayout::new(&config).len(), 68 * 66 + 66 * 64 + 64);
 //! ```
 //!
-//! `unsafe` lives in this crate only: in the vector instructions ([`Isa`] chooses which at run time), in the kernels that work on raw rows, and in the
-//! aligned memory they use.
+//! `unsafe` lives in this crate only: in the vector instructions ([`Isa`] chooses which at run time), in the kernels
+//! that work on raw rows, and in the aligned memory they use.
 #![allow(unsafe_code)]
 
 pub mod block;

@@ -1,6 +1,7 @@
 //! Aligned memory that is kept and reused between calls.
 //!
-//! A training step writes some megabytes that the next step writes again; fresh pages would cost as much as a tenth of the step.
+//! A training step writes some megabytes that the next step writes again; fresh pages would cost as much as a tenth of
+//! the step.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 use std::marker::PhantomData;
@@ -74,7 +75,8 @@ impl Block {
     }
 }
 
-/// Asks the system for large pages where memory that was not touched yet is large: with a million nodes, faults of small pages cost as much as an iteration.
+/// Asks the system for large pages where memory that was not touched yet is large: with a million nodes, faults of
+/// small pages cost as much as an iteration.
 #[cfg(target_os = "linux")]
 pub(crate) fn prefer_large_pages<T>(start: *mut T, bytes: usize) {
     /// MADV_HUGEPAGE of Linux.
@@ -87,7 +89,8 @@ pub(crate) fn prefer_large_pages<T>(start: *mut T, bytes: usize) {
     }
     if bytes >= WORTH_WHILE {
         let skipped = start.align_offset(PAGE) * size_of::<T>();
-        // SAFETY: the range lies within the caller's memory and begins on a page; the advice changes no contents, and may be refused.
+        // SAFETY: the range lies within the caller's memory and begins on a page; the advice changes no contents, and
+        // may be refused.
         unsafe {
             madvise(start.cast::<u8>().wrapping_add(skipped).cast(), (bytes - skipped) / PAGE * PAGE, LARGE_PAGES)
         };
@@ -136,7 +139,8 @@ impl<T: Plain> Buffer<T> {
     }
 
     pub(crate) fn as_slice(&self) -> &[T] {
-        // SAFETY: the block holds `len` values, initialised since its allocation, of a type that any bits are values of.
+        // SAFETY: the block holds `len` values, initialised since its allocation, of a type that any bits are values
+        // of.
         unsafe { std::slice::from_raw_parts(self.as_ptr(), self.len) }
     }
 

@@ -15,7 +15,8 @@ mod sealed {
 
 /// `f32` or `f64`.
 ///
-/// `f32` runs on every instruction set of [`Isa`]; `f64` always runs on the portable one and exists to compare gradients tightly.
+/// `f32` runs on every instruction set of [`Isa`]; `f64` always runs on the portable one and exists to compare
+/// gradients tightly.
 pub trait Real:
     sealed::Sealed
     + Plain
@@ -43,8 +44,8 @@ pub trait Real:
     const LEAKY_SLOPE: Self;
     /// Gradients smaller than this become zero between iterations.
     ///
-    /// Gradients shrink over the iterations, and subnormal numbers cost 30-40% of a step. The margin to the smallest normal number leaves room for
-    /// the products of one iteration.
+    /// Gradients shrink over the iterations, and subnormal numbers cost 30-40% of a step. The margin to the smallest
+    /// normal number leaves room for the products of one iteration.
     const NEGLIGIBLE: Self;
     /// Exponents below this count as minus infinity in a softmax, for the same reason.
     const SMALLEST_EXPONENT: Self;

@@ -7,7 +7,8 @@ use crate::error::KernelError;
 use crate::segments::Segments;
 use crate::settings::Level;
 
-/// Connectivity of a disjoint union of graphs, edges sorted by receiver. Checked once, when it is made; a clone shares everything.
+/// Connectivity of a disjoint union of graphs, edges sorted by receiver. Checked once, when it is made; a clone shares
+/// everything.
 #[derive(Clone, Debug)]
 pub struct GraphStructure {
     senders: Arc<[u32]>,
@@ -20,7 +21,8 @@ impl GraphStructure {
     /// A structure from the sender of every edge, the incoming edges of every node and the nodes of every graph.
     ///
     /// # Errors
-    /// [`KernelError::Length`] and [`KernelError::Batch`] when the sizes disagree, a sender does not exist, or an edge joins two graphs.
+    /// [`KernelError::Length`] and [`KernelError::Batch`] when the sizes disagree, a sender does not exist, or an edge
+    /// joins two graphs.
     pub fn new(
         senders: impl Into<Arc<[u32]>>,
         incoming: Segments,

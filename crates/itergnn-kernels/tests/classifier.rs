@@ -5,7 +5,8 @@ use itergnn_kernels::segments::Segments;
 use itergnn_kernels::settings::{ControllerConfig, IterConfig, JumpingKnowledgeConfig, ReadoutKind};
 use itergnn_kernels::{GraphStructure, Isa};
 
-/// Central differences with steps of 1e-6 of functions of size 1 have errors of about 1e-9; kinks of ReLU that a step crosses are what is left.
+/// Central differences with steps of 1e-6 of functions of size 1 have errors of about 1e-9; kinks of ReLU that a step
+/// crosses are what is left.
 const DIFFERENCE_TOLERANCE: f64 = 1e-6;
 
 /// Sums of a few hundred f32 numbers in another order, relative to the largest gradient.

@@ -13,7 +13,8 @@ use proptest::prelude::*;
 /// Double precision: only the order of sums differs, here of up to 10,000 terms.
 const TIGHT: f64 = 1e-10;
 
-/// Scale-invariant attention divides by ranges down to 1e-4 of the scores, which enlarges rounding as much, and more so in gradients.
+/// Scale-invariant attention divides by ranges down to 1e-4 of the scores, which enlarges rounding as much, and more so
+/// in gradients.
 const TIGHT_OVER_RANGE: f64 = 1e-7;
 
 fn config(layer: LayerConfig, hidden_width: usize) -> BlockConfig {
@@ -326,7 +327,8 @@ proptest! {
         assert_equal_to_reference(&case, Wanted { node_inputs: wanted, edge_features: wanted });
     }
 
-    /// f(a x) = a f(x) for a bias-free layer: states, inputs and edge features scaled by a power of two give states scaled by it, bit by bit.
+    /// f(a x) = a f(x) for a bias-free layer: states, inputs and edge features scaled by a power of two give states
+    /// scaled by it, bit by bit.
     #[test]
     fn bias_free_layers_are_homogeneous(seed in any::<u64>(), exponent in -6_i32..7, layer in 0_usize..10) {
         let layer = cases::layers()[layer].with_homogeneous(true);

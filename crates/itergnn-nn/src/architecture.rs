@@ -50,7 +50,8 @@ pub trait Settings {
         Recipe::Paper
     }
 
-    /// Whether it takes fewer steps in training than at inference, so that a validation as in training tells something else.
+    /// Whether it takes fewer steps in training than at inference, so that a validation as in training tells something
+    /// else.
     fn is_capped_in_training(&self) -> bool {
         false
     }
@@ -80,7 +81,8 @@ pub(crate) fn rows(width: usize, nodes: (usize, u64), edges: (usize, u64)) -> u6
     of(nodes).saturating_add(of(edges))
 }
 
-/// Rows of the hidden width that a step of the plain path holds for every node: inputs, both layers of a message, old and new states.
+/// Rows of the hidden width that a step of the plain path holds for every node: inputs, both layers of a message, old
+/// and new states.
 pub(crate) const ROWS_PER_NODE: u64 = 8;
 
 /// How an architecture is trained, unless told otherwise.
@@ -117,7 +119,8 @@ pub trait Architecture: Sized {
         self
     }
 
-    /// The model at the end of its training, cleaned with training samples: a batch of graphs and their targets, row by row.
+    /// The model at the end of its training, cleaned with training samples: a batch of graphs and their targets, row by
+    /// row.
     ///
     /// # Errors
     /// [`Error::Graph`] if the samples do not fit the model.
@@ -125,7 +128,8 @@ pub trait Architecture: Sized {
         Ok((self, None))
     }
 
-    /// Predictions for one graph with every node in turn as the other end of a path, where one pass gives exactly these; else `None`.
+    /// Predictions for one graph with every node in turn as the other end of a path, where one pass gives exactly
+    /// these; else `None`.
     fn lengths_to_all(&self, _graph: &GraphTensors, _fixed: FixedEnd) -> Option<AllLengths> {
         None
     }

@@ -21,7 +21,8 @@ use crate::self_loops::SelfLoops;
 /// | `node_graph` | `[nodes]` | the graph of every node |
 /// | `globals` | `[graphs, global width]` | u, optional |
 ///
-/// Connectivity is kept on the host as well ([`structure`](Self::structure)), where the segment kernels read it. A clone shares everything.
+/// Connectivity is kept on the host as well ([`structure`](Self::structure)), where the segment kernels read it. A
+/// clone shares everything.
 #[derive(Clone, Debug)]
 pub struct GraphTensors {
     node_attributes: Tensor<2>,

@@ -28,7 +28,8 @@ pub enum Prior {
     None,
     /// Every module is free of biases, so the model is homogeneous.
     Full,
-    /// Only the message-passing part; embedding, confidence and head keep biases. For targets that are not homogeneous, such as counts.
+    /// Only the message-passing part; embedding, confidence and head keep biases. For targets that are not homogeneous,
+    /// such as counts.
     Core,
 }
 
@@ -65,8 +66,9 @@ pub struct GraphModelConfig {
     /// Whether LeakyReLU follows the last map of the head, as in the authors' code.
     #[serde(default)]
     pub head_final_activation: bool,
-    /// What attributes and predictions are measured in: node and edge attributes are divided by it on their way in, predictions multiplied on their way out, and the loss is that of
-    /// divided labels. 1,000 for tours, whose coordinates would saturate the confidence otherwise; 1 in files of older versions.
+    /// What attributes and predictions are measured in: node and edge attributes are divided by it on their way in,
+    /// predictions multiplied on their way out, and the loss is that of divided labels. 1,000 for tours, whose
+    /// coordinates would saturate the confidence otherwise; 1 in files of older versions.
     #[serde(default = "unit", skip_serializing_if = "is_unit")]
     pub unit: f64,
 }
@@ -112,7 +114,8 @@ impl GnnConfig {
         GnnModel::new(self.clone(), device, rng)
     }
 
-    /// What the model takes and gives: node attributes (of an image: its channels), edge attributes (0 if it reads none) and predictions.
+    /// What the model takes and gives: node attributes (of an image: its channels), edge attributes (0 if it reads
+    /// none) and predictions.
     pub fn widths(&self) -> TaskWidths {
         self.settings().widths()
     }
@@ -157,8 +160,8 @@ pub(crate) fn check_parameters(parameters: f64) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a step of training keeps for the gradients in the fused engine, and in the plain one. Measured with hidden 64 on
-/// lobsters of 500 and random graphs of 100 nodes, and rounded up (docs/reliability.md).
+/// What a step of training keeps for the gradients in the fused engine, and in the plain one. Measured with hidden 64
+/// on lobsters of 500 and random graphs of 100 nodes, and rounded up (docs/reliability.md).
 const FUSED_ROWS_PER_NODE: u64 = 5;
 const CHOICE_BYTES: u64 = 8;
 const SHARE_BYTES: u64 = 40;
@@ -309,7 +312,8 @@ impl GraphModelConfig {
         embedding + head + blocks + readout
     }
 
-    /// The blocks as an engine runs them: caps and settling as the mode asks, and the bias of the confidence as the prior says.
+    /// The blocks as an engine runs them: caps and settling as the mode asks, and the bias of the confidence as the
+    /// prior says.
     pub fn resolved_blocks(&self, mode: Mode, cap: Option<usize>) -> Vec<BlockConfig> {
         let resolve = |block: &BlockConfig| {
             let mut block = block.resolved(mode, cap);
@@ -367,7 +371,8 @@ fn block_parameters(block: &BlockConfig) -> f64 {
 mod tests {
     use super::*;
 
-    /// Peaks of the resident memory of `itergnn train`, in GiB, on batches of 32: lobsters of size 500 and random graphs.
+    /// Peaks of the resident memory of `itergnn train`, in GiB, on batches of 32: lobsters of size 500 and random
+    /// graphs.
     #[test]
     fn estimates_of_training_are_bounds_and_near_the_measured_peaks() {
         let GnnConfig::Graph(sim) = crate::preset("iter-homo-path", &TaskWidths::graph(3, 1, 1)).unwrap() else {

@@ -16,16 +16,17 @@ use crate::{Error, GraphTensors, InitRng, Mlp};
 /// h   = controller_i(x, h)              for every block i in turn
 /// y   = linear(readout_v h_v)           head, 1 layer without activation
 /// ```
-/// With the head-tail readout the head comes first and predicts the first and the last node each for itself, so that no information passes between
-/// the two ends except by messages. With the node readout there is one prediction per
-/// node, with the edge readout one per edge, with the pointer readout one score per choice of a node ([`pointer`](crate::pointer)).
+/// With the head-tail readout the head comes first and predicts the first and the last node each for itself, so that no
+/// information passes between the two ends except by messages. With the node readout there is one prediction per node,
+/// with the edge readout one per edge, with the pointer readout one score per choice of a node
+/// ([`pointer`](crate::pointer)).
 ///
-/// With prior `full` and a stack, shared or scale-free controller it is positively homogeneous of degree 1 in node and edge attributes together
-/// (`full_prior_models_are_homogeneous` in `tests/model_laws.rs`).
+/// With prior `full` and a stack, shared or scale-free controller it is positively homogeneous of degree 1 in node and
+/// edge attributes together (`full_prior_models_are_homogeneous` in `tests/model_laws.rs`).
 ///
 /// # Shapes
-/// Node attributes `[nodes, node width]`, edge attributes `[edges, edge width]`, output `[graphs, output]`, or `[nodes, output]`, `[edges, output]`,
-/// `[edges + nodes, 1]` as the readout's level says.
+/// Node attributes `[nodes, node width]`, edge attributes `[edges, edge width]`, output `[graphs, output]`, or `[nodes,
+/// output]`, `[edges, output]`, `[edges + nodes, 1]` as the readout's level says.
 #[derive(Module, Debug)]
 pub struct GraphModel {
     embedding: Mlp,

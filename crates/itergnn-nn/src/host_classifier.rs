@@ -14,11 +14,11 @@ use crate::jumping_knowledge::{JumpingKnowledgeConfig, vote_dropout};
 use crate::named_tensors::{NamedTensor, named_tensors, replace_tensors};
 use crate::{Error, GnnModel};
 
-/// The weights of a [`JumpingKnowledgeModel`](crate::JumpingKnowledgeModel) as one slice, with the fused training step of
-/// [`itergnn_kernels::classifier`].
+/// The weights of a [`JumpingKnowledgeModel`](crate::JumpingKnowledgeModel) as one slice, with the fused training step
+/// of [`itergnn_kernels::classifier`].
 ///
-/// A step of GIN is a hundred small operations, of Iter-GIN a thousand; as tensor operations most of their time is overhead. Loss, gradient, running statistics and scores
-/// agree with the model's own (`tests/host_classifier.rs`).
+/// A step of GIN is a hundred small operations, of Iter-GIN a thousand; as tensor operations most of their time is
+/// overhead. Loss, gradient, running statistics and scores agree with the model's own (`tests/host_classifier.rs`).
 ///
 /// # Example
 /// ```

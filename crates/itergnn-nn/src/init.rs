@@ -33,7 +33,8 @@ impl InitRng {
         Param::from_data(TensorData::new(values, shape), device)
     }
 
-    /// A trainable tensor by Glorot's rule, `U(-b, b)` with `b = sqrt(6 / (fan_in + fan_out))`: PyG's default for GCN and GAT.
+    /// A trainable tensor by Glorot's rule, `U(-b, b)` with `b = sqrt(6 / (fan_in + fan_out))`: PyG's default for GCN
+    /// and GAT.
     pub fn glorot<const D: usize>(
         &mut self,
         shape: [usize; D],

@@ -70,8 +70,8 @@ impl Settings for JumpingKnowledgeConfig {
 /// h^0 = x,  h^l = GIN_l(h^(l-1))                     each GIN_l: sum, 2-layer MLP with batch norm and ReLU
 /// y   = sum_{l=0..L} dropout(linear_l(pool_v h^l_v))
 /// ```
-/// With a controller (Iter-GIN) x is first brought to the hidden width by one affine map and ReLU, and every block is iterated by the
-/// controller, since an iterated block must keep its width.
+/// With a controller (Iter-GIN) x is first brought to the hidden width by one affine map and ReLU, and every block is
+/// iterated by the controller, since an iterated block must keep its width.
 ///
 /// # Shapes
 /// Node attributes `[nodes, node width]`, output `[graphs, classes]`.
@@ -165,7 +165,8 @@ impl Architecture for JumpingKnowledgeModel {
     }
 }
 
-/// sum, then MLP with batch norm and ReLU after both maps; the widths are inputs -> hidden -> hidden as in the GIN paper, not interpolated.
+/// sum, then MLP with batch norm and ReLU after both maps; the widths are inputs -> hidden -> hidden as in the GIN
+/// paper, not interpolated.
 fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mut InitRng) -> GinConv {
     let hidden = config.hidden_width;
     let maps = vec![rng.linear(inputs, hidden, true, device), rng.linear(hidden, hidden, true, device)];
@@ -178,8 +179,9 @@ fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mu
     }
 }
 
-/// The factors on the votes of every layer in a training step, `[layers][graphs x classes]`: zero with the probability of dropout, else what keeps the mean. Empty without
-/// dropout. Drawn on the host, so that a seed fixes them on every device.
+/// The factors on the votes of every layer in a training step, `[layers][graphs x classes]`: zero with the probability
+/// of dropout, else what keeps the mean. Empty without dropout. Drawn on the host, so that a seed fixes them on every
+/// device.
 pub(crate) fn vote_dropout(config: &JumpingKnowledgeConfig, graphs: usize, seed: u64) -> Vec<Vec<f32>> {
     let probability = config.dropout;
     if probability == 0.0 {

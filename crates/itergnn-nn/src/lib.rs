@@ -1,13 +1,14 @@
 //! Layers, the homogeneous prior, controllers and models of iterative homogeneous graph neural networks, on Burn.
 //!
-//! The plain path has every module in basic tensor operations and a handful of custom segment operations, written to be right, readable and
-//! complete; [`fused`] runs whole controller blocks on faster kernels and is compared with it. This crate does not train, read files of graphs
-//! or know tasks.
+//! The plain path has every module in basic tensor operations and a handful of custom segment operations, written to be
+//! right, readable and complete; [`fused`] runs whole controller blocks on faster kernels and is compared with it. This
+//! crate does not train, read files of graphs or know tasks.
 //!
 //! - [`layers`] are one step of message passing; [`homogeneous`] is the prior that makes them scale with their input.
 //! - [`controllers`] compose layers: a stack, a shared layer, or a loop that learns when to stop.
 //! - [`GnnModel`] is a whole model, made of a [`GnnConfig`]; [`preset`] knows the paper's models by name.
-//! - [`aligned`] holds the task-aligned families: `max-plus` for path lengths, `waves` for counts, classes and chains of causes, `one-tree` for tour lengths.
+//! - [`aligned`] holds the task-aligned families: `max-plus` for path lengths, `waves` for counts, classes and chains
+//!   of causes, `one-tree` for tour lengths.
 //! - [`store`] keeps a model in one file; `import` (a feature, on by default) reads checkpoints of the authors' code.
 //!
 //! ```

@@ -47,10 +47,11 @@ pub struct Prediction {
     pub iterations: Vec<usize>,
     /// Whether a cap ended a loop of each graph: then the prediction is not the model's own final word.
     pub capped: Vec<bool>,
-    /// Values that overflowed, with graph and iteration, block after block; what is predicted for such a graph is NaN. Only the fused engine watches.
+    /// Values that overflowed, with graph and iteration, block after block; what is predicted for such a graph is NaN.
+    /// Only the fused engine watches.
     pub faults: Vec<Fault>,
-    /// For each graph the mean share of nodes that were active, over all steps of all blocks; see [`EngineUse::active_shares`](crate::fused::EngineUse). Empty
-    /// where no engine measured it.
+    /// For each graph the mean share of nodes that were active, over all steps of all blocks; see
+    /// [`EngineUse::active_shares`](crate::fused::EngineUse). Empty where no engine measured it.
     pub active_shares: Vec<f64>,
     /// Every step of every block, if asked for.
     pub traces: Vec<Trace>,
@@ -107,7 +108,8 @@ impl GnnModel {
         self.network.forward(&self.checked(graph)?, options)
     }
 
-    /// The model as it should be when `fraction` of its training is done, to be asked for before every step. Only max-plus and wave models change.
+    /// The model as it should be when `fraction` of its training is done, to be asked for before every step. Only
+    /// max-plus and wave models change.
     #[must_use]
     pub fn at_progress(self, fraction: f64) -> Self {
         Self { network: self.network.at_progress(fraction), ..self }
@@ -128,11 +130,11 @@ impl GnnModel {
         Ok((Self { network, config: self.config }, refit))
     }
 
-    /// Predictions for one graph with every node in turn as the other end of a path, in one pass; `None` for models and graphs where one pass does not give exactly
-    /// what predicting each pair would.
+    /// Predictions for one graph with every node in turn as the other end of a path, in one pass; `None` for models and
+    /// graphs where one pass does not give exactly what predicting each pair would.
     ///
-    /// The node attributes of the graph end in marks (source, target, other), of which only the size is read. Max-plus models can: their state is the distance from the
-    /// fixed end.
+    /// The node attributes of the graph end in marks (source, target, other), of which only the size is read. Max-plus
+    /// models can: their state is the distance from the fixed end.
     ///
     /// # Errors
     /// [`Error::Graph`] if the attributes do not have the widths of the configuration.
@@ -140,8 +142,8 @@ impl GnnModel {
         Ok(self.network.lengths_to_all(&self.checked(graph)?, fixed))
     }
 
-    /// The model on one graph, ready to predict lengths of many pairs of ends, each as if they were marked; `None` for models
-    /// that gain nothing from it. Of the node attributes' marks only the size is read.
+    /// The model on one graph, ready to predict lengths of many pairs of ends, each as if they were marked; `None` for
+    /// models that gain nothing from it. Of the node attributes' marks only the size is read.
     ///
     /// # Errors
     /// [`Error::Graph`] if the attributes do not have the widths of the configuration.
@@ -231,8 +233,8 @@ fn mean_active_shares(blocks: &[ControllerOutput], graphs: usize) -> Vec<f64> {
     (0..graphs).map(mean).collect()
 }
 
-/// The batch on the same device without autodiff. Every tensor must be: one index tensor with it makes each result an autodiff tensor, which keeps what
-/// it was made of.
+/// The batch on the same device without autodiff. Every tensor must be: one index tensor with it makes each result an
+/// autodiff tensor, which keeps what it was made of.
 fn without_autodiff(graph: &GraphTensors) -> GraphTensors {
     let device = graph.device();
     if device.is_autodiff() { graph.to_device(&device.without_autodiff()) } else { graph.clone() }

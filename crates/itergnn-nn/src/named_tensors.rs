@@ -38,7 +38,8 @@ pub fn replace_tensors<M: Module>(module: M, tensors: &BTreeMap<String, NamedTen
     module.map(&mut Replacer { path: Vec::new(), tensors })
 }
 
-/// Field names joined by dots. The visitor also enters the variants of enums; a name does not need them, since the configuration says which it is.
+/// Field names joined by dots. The visitor also enters the variants of enums; a name does not need them, since the
+/// configuration says which it is.
 fn parameter_name(path: &[String]) -> String {
     let fields = path.iter().filter(|segment| !segment.starts_with(|letter: char| letter.is_ascii_uppercase()));
     fields.map(String::as_str).collect::<Vec<_>>().join(".")

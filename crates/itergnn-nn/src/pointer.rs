@@ -1,7 +1,8 @@
 //! Nodes that point: for every node one of its incoming edges, or the node itself.
 //!
-//! A network with the readout [`ReadoutKind::Pointer`](crate::ReadoutKind) gives one score per *choice*. The choices of a node are its incoming edges, in the
-//! order of the batch, then the node itself; the choices of all nodes follow each other, so the rows of a node are a segment:
+//! A network with the readout [`ReadoutKind::Pointer`](crate::ReadoutKind) gives one score per *choice*. The choices of
+//! a node are its incoming edges, in the order of the batch, then the node itself; the choices of all nodes follow each
+//! other, so the rows of a node are a segment:
 //!
 //! ```text
 //! row of edge k with receiver r     k + r

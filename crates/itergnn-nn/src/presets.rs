@@ -42,13 +42,15 @@ pub const PRESETS: [&str; 21] = [
     "cnn",
 ];
 
-/// A name that only older files have: `iter-homo-path` with the layer of the paper's text, path with attention, instead of that of the authors' code.
+/// A name that only older files have: `iter-homo-path` with the layer of the paper's text, path with attention, instead
+/// of that of the authors' code.
 pub const OLD_NAME: &str = "iter-homo-path-paper";
 
 /// Depth of the stacked models, and steps of the shared one.
 const STACK_LAYERS: usize = TRAINING_CAP;
 
-/// Price of probability left at the cap: with it every seed learned to stop, without it one in four (measured on unweighted lobsters).
+/// Price of probability left at the cap: with it every seed learned to stop, without it one in four (measured on
+/// unweighted lobsters).
 const SETTLE_COST: f64 = 0.3;
 
 /// Most steps of each iterated GIN block.
@@ -96,7 +98,8 @@ impl TaskWidths {
     }
 }
 
-/// The length of a path among nodes that may be in the way, which their first attribute, a number, tells: a gate learns which nodes can be passed.
+/// The length of a path among nodes that may be in the way, which their first attribute, a number, tells: a gate learns
+/// which nodes can be passed.
 const PATH_AMONG_OBSTACLES: TaskWidths =
     TaskWidths { node_width: 4, edge_width: 1, output_width: 1, readout: ReadoutKind::Max };
 
@@ -115,9 +118,10 @@ const PATH_AMONG_OBSTACLES: TaskWidths =
 /// | `cnn` | 5 convolutions of kernel 3 | | |
 /// | `max-plus`, `waves`, `one-tree` | task-aligned families of their own | | their own |
 ///
-/// `iter-homo-path` is the network of the authors' released code (`DecIterGNN30-HomoPathSimConv-Max`); its text says the full path layer with attention, which
-/// [`GraphModelConfig::with_layer`] gives. [`GraphModelConfig::with_controller`] and [`GraphModelConfig::with_prior`] change the rest. A `max-plus` model for four node
-/// attributes has a gate that learns from the first of them which nodes can be passed.
+/// `iter-homo-path` is the network of the authors' released code (`DecIterGNN30-HomoPathSimConv-Max`); its text says
+/// the full path layer with attention, which [`GraphModelConfig::with_layer`] gives.
+/// [`GraphModelConfig::with_controller`] and [`GraphModelConfig::with_prior`] change the rest. A `max-plus` model for
+/// four node attributes has a gate that learns from the first of them which nodes can be passed.
 ///
 /// [`OLD_NAME`] is understood too, for files written before the names meant one thing.
 ///

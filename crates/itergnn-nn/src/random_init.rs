@@ -7,8 +7,8 @@ use crate::GraphTensors;
 
 /// The batch with `width` fresh node attributes drawn from U[0, 1) after (or instead of, if there are none) its own.
 ///
-/// Every forward pass should draw anew; the generator decides what is drawn, and its state is all the randomness there is. Nodes are
-/// served in the order of the batch, row by row.
+/// Every forward pass should draw anew; the generator decides what is drawn, and its state is all the randomness there
+/// is. Nodes are served in the order of the batch, row by row.
 ///
 /// # Shapes
 /// Node attributes `[nodes, node width]` become `[nodes, node width + width]`.

@@ -27,8 +27,8 @@ use crate::{GraphTensors, InitRng, Mlp, MlpConfig, pointer};
 /// `readouts_are_homogeneous` in `tests/model_laws.rs`). A graph without nodes gives zeros.
 ///
 /// # Shapes
-/// `[nodes, hidden]` to `[graphs, hidden]`; `[graphs, 2 hidden]` for head-tail; `[nodes, hidden]` for node; `[edges, hidden]` for edge;
-/// `[edges + nodes, hidden]` for pointer, whose rows [`pointer`](mod@crate::pointer) describes.
+/// `[nodes, hidden]` to `[graphs, hidden]`; `[graphs, 2 hidden]` for head-tail; `[nodes, hidden]` for node; `[edges,
+/// hidden]` for edge; `[edges + nodes, hidden]` for pointer, whose rows [`pointer`](mod@crate::pointer) describes.
 #[derive(Module, Debug)]
 pub struct Readout {
     #[module(skip)]
@@ -42,7 +42,8 @@ pub struct Readout {
 }
 
 impl Readout {
-    /// A readout with weights drawn from `rng` (only attention has any); `scale_invariant` asks for the scale-invariant softmax.
+    /// A readout with weights drawn from `rng` (only attention has any); `scale_invariant` asks for the scale-invariant
+    /// softmax.
     ///
     /// The score has no bias: a number added to all scores of a graph cancels in the softmax.
     pub fn new(
@@ -57,7 +58,8 @@ impl Readout {
         Self { kind, score, scale_invariant, edge: None, own: None }
     }
 
-    /// With what a readout of edges or pointers needs, drawn from `rng`: perceptrons of two layers; others stay as they are.
+    /// With what a readout of edges or pointers needs, drawn from `rng`: perceptrons of two layers; others stay as they
+    /// are.
     #[must_use]
     pub fn with_edges(
         mut self,

@@ -9,8 +9,8 @@ use crate::ops::Segments;
 /// Edges without their self-loops, and with one loop added as the last incoming edge of every node.
 ///
 /// GCN and GAT let every node hear itself once. PyG's `add_remaining_self_loops` (GCN) and `remove_self_loops` +
-/// `add_self_loops` (GAT) give the same edges and differ in the attribute of the loop only: GCN keeps the weight of an old loop and
-/// else takes a constant, GAT takes the mean of the other incoming attributes.
+/// `add_self_loops` (GAT) give the same edges and differ in the attribute of the loop only: GCN keeps the weight of an
+/// old loop and else takes a constant, GAT takes the mean of the other incoming attributes.
 #[derive(Clone, Debug)]
 pub(crate) struct SelfLoops {
     /// The sender of every edge, `[looped edges]`.

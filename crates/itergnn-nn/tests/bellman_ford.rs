@@ -1,8 +1,8 @@
 //! A model whose weights are set by hand to an exact algorithm, run on graphs of a thousand nodes and more.
 //!
-//! Channels 0 and 1 hold `CEILING - distance` from source and target, channel 2 `CEILING - length` of a way over a node that both waves have reached, and channel 3
-//! the ceiling itself. Nobody has heard of channel 2 until the waves meet; then it ends the iteration. On a line, which has one way only, the answer is exact, with
-//! weights too.
+//! Channels 0 and 1 hold `CEILING - distance` from source and target, channel 2 `CEILING - length` of a way over a node
+//! that both waves have reached, and channel 3 the ceiling itself. Nobody has heard of channel 2 until the waves meet;
+//! then it ends the iteration. On a line, which has one way only, the answer is exact, with weights too.
 
 #![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
 
@@ -15,7 +15,8 @@ use itergnn_nn::{
     TaskWidths, named_tensors, replace_tensors,
 };
 
-/// Above every distance here, and a power of two, so that single precision holds all sums of multiples of 1/32 below it.
+/// Above every distance here, and a power of two, so that single precision holds all sums of multiples of 1/32 below
+/// it.
 const CEILING: f32 = 8192.0;
 const HIDDEN: usize = 8;
 

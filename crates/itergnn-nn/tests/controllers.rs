@@ -133,7 +133,8 @@ fn confidence_table() -> impl Strategy<Value = Vec<Vec<f64>>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Output, steps and remaining probability are those of the formula, for graphs and for nodes, whatever else is in the batch.
+    /// Output, steps and remaining probability are those of the formula, for graphs and for nodes, whatever else is in
+    /// the batch.
     #[test]
     fn weights_are_those_of_the_formula(
         confidences in confidence_table(),
@@ -184,7 +185,8 @@ proptest! {
         near(output.auxiliary_loss.unwrap().into_scalar::<f64>(), ponder / confidences.len() as f64);
     }
 
-    /// Settling spends all probability: the weights sum to one without decay, and the price is that of what reached the last step.
+    /// Settling spends all probability: the weights sum to one without decay, and the price is that of what reached the
+    /// last step.
     #[test]
     fn settling_spends_everything(confidences in confidence_table(), cap in 1_usize..12, node_wise in any::<bool>()) {
         let (table, graph) = elements(&confidences, node_wise);
@@ -300,7 +302,8 @@ fn a_graph_without_nodes_takes_no_step_and_the_others_do_not_notice() {
     assert_eq!(numbers(output.hidden), numbers(alone.hidden));
 }
 
-/// Halves towards the integer square root: `body` is one Newton step, `condition` that the next step would not change it.
+/// Halves towards the integer square root: `body` is one Newton step, `condition` that the next step would not change
+/// it.
 struct Newton;
 
 impl MessagePassing for Newton {
@@ -327,8 +330,8 @@ impl StoppingCriterion for Oracle {
     }
 }
 
-/// The theorem on the power of the iterative module: with oracles for body and condition it is within epsilon of the iterative algorithm, once
-/// alpha is as large as the proof asks.
+/// The theorem on the power of the iterative module: with oracles for body and condition it is within epsilon of the
+/// iterative algorithm, once alpha is as large as the proof asks.
 #[test]
 fn oracles_reproduce_an_iterative_algorithm() {
     let targets = [2.0, 1e6, 3e-4, 9.0];

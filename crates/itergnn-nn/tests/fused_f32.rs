@@ -1,4 +1,5 @@
-//! The fused engine in single precision, where it is fast: equal to the plain one up to rounding, and loud about numbers that stop being numbers.
+//! The fused engine in single precision, where it is fast: equal to the plain one up to rounding, and loud about
+//! numbers that stop being numbers.
 
 #![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
 
@@ -13,10 +14,12 @@ use itergnn_nn::fused::{Engine, Fault};
 use itergnn_nn::layers::{Aggregation, LayerKind};
 use itergnn_nn::{ControllerConfig, GnnConfig, GnnModel, InitRng, Prior, RunOptions, named_tensors, replace_tensors};
 
-/// Single precision has 6e-8; a few steps of sums over some hundred products lose about two digits of it (1.2e-5 measured at worst).
+/// Single precision has 6e-8; a few steps of sums over some hundred products lose about two digits of it (1.2e-5
+/// measured at worst).
 const ROUNDING: f64 = 5e-5;
 
-/// Scale-invariant attention divides scores by ranges down to 1e-4 of them, so the rounding of the scores grows (8.7e-5 measured at worst).
+/// Scale-invariant attention divides scores by ranges down to 1e-4 of them, so the rounding of the scores grows (8.7e-5
+/// measured at worst).
 const SCALE_INVARIANT_ROUNDING: f64 = 5e-4;
 
 fn rounding(layer: (LayerKind, Aggregation), prior: Prior) -> f64 {
@@ -145,7 +148,8 @@ fn a_model_whose_inputs_need_no_gradient_learns_the_same() {
     }
 }
 
-/// A training step and a prediction, on batches of small graphs and on one that all threads share, give the same bits on one thread and on two.
+/// A training step and a prediction, on batches of small graphs and on one that all threads share, give the same bits
+/// on one thread and on two.
 #[test]
 fn the_number_of_threads_does_not_change_a_bit() {
     let line: Vec<[u32; 2]> = (0..1399).flat_map(|node| [[node, node + 1], [node + 1, node]]).collect();

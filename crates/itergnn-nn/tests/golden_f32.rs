@@ -1,4 +1,5 @@
-//! Layers, controllers and models against PyTorch and PyG in single precision; `reference/nn/make_golden.py` made the values.
+//! Layers, controllers and models against PyTorch and PyG in single precision; `reference/nn/make_golden.py` made the
+//! values.
 
 #![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
 

@@ -1,4 +1,5 @@
-//! Layers, controllers and models against PyTorch and PyG in double precision; `reference/nn/make_golden.py` made the values.
+//! Layers, controllers and models against PyTorch and PyG in double precision; `reference/nn/make_golden.py` made the
+//! values.
 
 #![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
 
@@ -9,7 +10,8 @@ use std::sync::LazyLock;
 use burn::tensor::{Device, FloatDType};
 use golden_support::Golden;
 
-/// Thirty steps of sums of a few numbers each, in another order than PyTorch's: a few thousand units of rounding (1e-16).
+/// Thirty steps of sums of a few numbers each, in another order than PyTorch's: a few thousand units of rounding
+/// (1e-16).
 const TOLERANCE: f64 = 1e-11;
 
 /// The float type of a device is set once, before its first tensor.

@@ -1,4 +1,5 @@
-//! Edge heads and pointer heads: golden values from numpy, gradients against finite differences, both engines, corner cases.
+//! Edge heads and pointer heads: golden values from numpy, gradients against finite differences, both engines, corner
+//! cases.
 //!
 //! The values are made by `reference/nn/make_golden_heads.py`.
 

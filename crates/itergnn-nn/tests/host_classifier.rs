@@ -15,7 +15,8 @@ use itergnn_nn::{
 };
 use rand::RngExt;
 
-/// f32 through at most ten iterations of four blocks, whose sums run in another order; batch normalisation divides by deviations well below 1.
+/// f32 through at most ten iterations of four blocks, whose sums run in another order; batch normalisation divides by
+/// deviations well below 1.
 const TOLERANCE: f64 = 5e-3;
 
 /// Loss and running statistics are averages, which keep more digits.

@@ -1,7 +1,7 @@
 //! Training in single precision: layers with scale-invariant attention stay finite and learn.
 //!
-//! Unweighted graphs with symmetries give scores that differ by rounding only, where a careless softmax ends training in NaN. What
-//! happens at such a range is tested in `ops/precision.rs`; this is the whole chain with an optimiser.
+//! Unweighted graphs with symmetries give scores that differ by rounding only, where a careless softmax ends training
+//! in NaN. What happens at such a range is tested in `ops/precision.rs`; this is the whole chain with an optimiser.
 
 use burn::module::Module;
 use burn::nn::Linear;
@@ -47,8 +47,8 @@ impl Network {
 
 /// Unweighted square grids from a source (first corner) to a target (last corner), and the distances between them.
 ///
-/// The symmetry of a square gives every node on its diagonal neighbours with equal states, in threes and fours. (Two neighbours would not do:
-/// the scale-invariant softmax of two scores depends on their order only.)
+/// The symmetry of a square gives every node on its diagonal neighbours with equal states, in threes and fours. (Two
+/// neighbours would not do: the scale-invariant softmax of two scores depends on their order only.)
 fn grids(device: &Device) -> (GraphTensors, Tensor<2>) {
     let sides = [2_u32, 3, 4, 5];
     let grid = |&side: &u32| {

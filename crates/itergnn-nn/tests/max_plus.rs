@@ -23,7 +23,8 @@ use rand::RngExt;
 /// Inference and training take sums in another order, in double precision.
 const ROUNDING: f64 = 1e-9;
 
-/// A connected graph, some edges one way only, with a source, a target and weights in [0.5, 1.5), all attributes times `scale`.
+/// A connected graph, some edges one way only, with a source, a target and weights in [0.5, 1.5), all attributes times
+/// `scale`.
 fn random_graph(nodes: u32, seed: u64, scale: f32) -> Graph {
     let mut generator = rng::seeded(seed);
     let mut edges = Vec::new();
@@ -227,7 +228,8 @@ fn entries_that_hardened_stay_absent() {
     assert_eq!(named_tensors(&later)["network.absent"], absent);
 }
 
-/// A model that needs no training: waves from source and target with a wrong weight, a superfluous wave, a useless head.
+/// A model that needs no training: waves from source and target with a wrong weight, a superfluous wave, a useless
+/// head.
 #[test]
 fn finishing_finds_the_rule_that_is_there() {
     let graphs = (0..40).map(|seed| random_graph(15, seed, 1.0)).map(undirected);
@@ -266,8 +268,8 @@ fn finishing_finds_the_rule_that_is_there() {
     assert_eq!((prediction.values[0][0], prediction.iterations[0]), (20_000.0, 10_000));
 }
 
-/// Slopes of 1 and 1.4: exact once the waves have run their course, since at the source only the wave of the target counts, and not to be rounded. The
-/// confidence is about one half when nothing changes any more.
+/// Slopes of 1 and 1.4: exact once the waves have run their course, since at the source only the wave of the target
+/// counts, and not to be rounded. The confidence is about one half when nothing changes any more.
 #[test]
 fn a_soft_stop_becomes_the_moment_at_which_nothing_changes() {
     let graphs: Vec<Graph> = (0..40).map(|seed| undirected(random_graph(15, seed, 1.0))).collect();

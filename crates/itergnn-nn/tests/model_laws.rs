@@ -233,8 +233,8 @@ fn every_preset_predicts_and_a_seed_fixes_its_weights() {
     }
 }
 
-/// A training pass on corner graphs (one node, no edges, a loop) gives every parameter a finite gradient, and predictions do not depend on whether the
-/// device could differentiate.
+/// A training pass on corner graphs (one node, no edges, a loop) gives every parameter a finite gradient, and
+/// predictions do not depend on whether the device could differentiate.
 #[test]
 fn every_preset_can_be_differentiated() {
     let device = DEVICE.clone().autodiff();

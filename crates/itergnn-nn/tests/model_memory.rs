@@ -7,7 +7,8 @@ use burn::tensor::Device;
 use itergnn_graph::{Attributes, Graph};
 use itergnn_nn::{ControllerConfig, GnnConfig, GnnModel, GraphTensors, InitRng, RunOptions, TaskWidths, preset};
 
-/// Allowed growth from 100 to 1,600 steps: allocators keep some slack. Keeping the states alone would take 1,500 x 400 x 16 x 4 bytes = 38 MB.
+/// Allowed growth from 100 to 1,600 steps: allocators keep some slack. Keeping the states alone would take 1,500 x 400
+/// x 16 x 4 bytes = 38 MB.
 const GROWTH_KILOBYTES: usize = 8_000;
 
 fn resident_kilobytes() -> usize {

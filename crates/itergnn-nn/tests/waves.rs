@@ -114,7 +114,8 @@ fn gradients_are_those_of_finite_differences() {
     let graph = tensors(&[random_graph(1, 1.0), random_graph(2, 1.0)]);
     for model in models() {
         let mut tensors = named_tensors(&model);
-        // Training takes the size that tests divide features by for constant; where tests weigh origins alone it plays no part.
+        // Training takes the size that tests divide features by for constant; where tests weigh origins alone it plays
+        // no part.
         let GnnConfig::Waves(config) = model.config() else { panic!("a wave model") };
         let (origins, tests) = (config.channels, tensors.get_mut("network.tests").unwrap());
         let width = tests.shape[1];

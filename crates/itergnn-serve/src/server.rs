@@ -93,7 +93,8 @@ impl Server {
     pub fn run(self) -> Result<(), ServeError> {
         // An answer frees what the next one needs.
         keep_freed_memory();
-        // One thread listens and writes; what takes long runs on the pool. A second one would cost more to wake than it does.
+        // One thread listens and writes; what takes long runs on the pool. A second one would cost more to wake than it
+        // does.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let done = runtime.block_on(self.answer());
         runtime.shutdown_timeout(LAST_WORDS);

@@ -1,4 +1,5 @@
-//! Writes samples of every algorithm as JSON lines, each with the line number it has here; `reference/algorithms/make.py` reads them.
+//! Writes samples of every algorithm as JSON lines, each with the line number it has here;
+//! `reference/algorithms/make.py` reads them.
 
 #![allow(clippy::print_stdout)] // an example prints
 

@@ -16,7 +16,8 @@ use itergnn_tasks::{
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
-/// The simulation starts from positions that were rounded to `f32` (numbers up to 30, so 2e-6), and takes the differences of two.
+/// The simulation starts from positions that were rounded to `f32` (numbers up to 30, so 2e-6), and takes the
+/// differences of two.
 const ROUNDING: f64 = 1e-5;
 
 /// The seed that `make.py` gives to `itergnn sample`.

@@ -1,10 +1,12 @@
 //! Whole training steps, plain against fused: batching, embedding, block, readout, head, loss, backward, Adam.
 //!
-//! `cargo bench --profile dev -p itergnn-train --bench train_step [-- NAME] [--json]` (the dev profile optimises all of this and shares its dependencies with the
-//! tests; the kernels are the same code in both). 32 graphs of sizes [4, 34), weights in [0.5, 1.5), hidden 64, 30 iterations or layers, nothing stops early.
-//! `growing` weights change every state at every iteration, so that nothing can be skipped: the worst case. `initial` weights are those of a new model,
-//! whose states may settle. Prints the least wall time of a step with each engine, their ratio, the time inside the kernels (both directions), and
-//! the share of the fused step outside them. `RUNS` sets the number of runs, `PLAIN=0` leaves the plain engine out.
+//! `cargo bench --profile dev -p itergnn-train --bench train_step [-- NAME] [--json]` (the dev profile optimises all of
+//! this and shares its dependencies with the tests; the kernels are the same code in both). 32 graphs of sizes [4, 34),
+//! weights in [0.5, 1.5), hidden 64, 30 iterations or layers, nothing stops early. `growing` weights change every state
+//! at every iteration, so that nothing can be skipped: the worst case. `initial` weights are those of a new model,
+//! whose states may settle. Prints the least wall time of a step with each engine, their ratio, the time inside the
+//! kernels (both directions), and the share of the fused step outside them. `RUNS` sets the number of runs, `PLAIN=0`
+//! leaves the plain engine out.
 
 #![allow(clippy::print_stdout)]
 
@@ -145,7 +147,8 @@ impl Bench {
     }
 
     fn measure(&self, name: String, runs: usize, plain: bool) -> Result<Measurement, Box<dyn std::error::Error>> {
-        // The two engines in turn would warm each other's caches; one after the other they see the same machine a second apart.
+        // The two engines in turn would warm each other's caches; one after the other they see the same machine a
+        // second apart.
         let plain_ms = if plain { Some(self.step_time(Engine::Plain, runs.min(5))?) } else { None };
         let fused_ms = self.step_time(Engine::Fused, runs)?;
         let (forward_ms, backward_ms) = self.kernel_time(runs)?;

@@ -1,7 +1,7 @@
 //! Trains the runs of several configuration files, each with several seeds, side by side on a card.
 //!
-//! `train_on_card SEEDS SECONDS DIRECTORY CONFIG.toml...`: run directories are `DIRECTORY/CONFIG/seed-N`; a run that is there goes on. After SECONDS all runs save their state
-//! and end.
+//! `train_on_card SEEDS SECONDS DIRECTORY CONFIG.toml...`: run directories are `DIRECTORY/CONFIG/seed-N`; a run that is
+//! there goes on. After SECONDS all runs save their state and end.
 #![allow(clippy::print_stdout)]
 
 use std::path::{Path, PathBuf};

@@ -14,8 +14,8 @@ use crate::{Outcome, TrainError, TrainOptions};
 
 /// Trains a model as configured, in a run directory if one is given.
 ///
-/// The result depends on the configuration alone: not on the number of threads, not on how often the run was stopped and
-/// resumed, not on how often it was saved.
+/// The result depends on the configuration alone: not on the number of threads, not on how often the run was stopped
+/// and resumed, not on how often it was saved.
 ///
 /// # Errors
 /// [`TrainError::Config`] and its like before anything is written; [`TrainError::Io`] when files cannot be written,
@@ -114,8 +114,8 @@ pub fn seed_directory(directory: &Path, seed: u64) -> PathBuf {
 /// Trains once for every seed, `workers` runs at a time, each on a single thread, and gives the results in the order of
 /// the seeds.
 ///
-/// Runs go to [`seed_directory`] of `directory`. `observe` makes the observer of a run. The results do not depend on the
-/// number of workers.
+/// Runs go to [`seed_directory`] of `directory`. `observe` makes the observer of a run. The results do not depend on
+/// the number of workers.
 ///
 /// # Errors
 /// What is wrong with the configuration; [`TrainError::Worker`] if no thread could be started. What goes wrong in a run

@@ -1,4 +1,5 @@
-//! Run directories of the version in which `iter-homo-path` was another network for every task: they go on as what they were, under the names of today.
+//! Run directories of the version in which `iter-homo-path` was another network for every task: they go on as what they
+//! were, under the names of today.
 //!
 //! `old_names` was written by that version (commit 324f8f6): trainings of 20 steps with `--samples 40 --validation 4 --batch-size 4 --epochs 2 --set checkpoint.every_steps=7`, left at step 14;
 //! `finished.safetensors` is the model in which the same training ended there.

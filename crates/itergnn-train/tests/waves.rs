@@ -1,4 +1,5 @@
-//! Wave models in training: they find the exact rule, go on where they were stopped, and every experiment's configuration runs.
+//! Wave models in training: they find the exact rule, go on where they were stopped, and every experiment's
+//! configuration runs.
 
 #![allow(clippy::unwrap_used)] // a test that meets an error has failed
 

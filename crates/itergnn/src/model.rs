@@ -149,12 +149,12 @@ impl Model {
         self.predict_with(graph, &RunOptions::inference().with_trace())
     }
 
-    /// A path between two nodes, found by nothing but predicted lengths. The first edge attribute is the weight; without
-    /// one every edge weighs 1. Models of image navigation read heights from the first node attribute.
+    /// A path between two nodes, found by nothing but predicted lengths. The first edge attribute is the weight;
+    /// without one every edge weighs 1. Models of image navigation read heights from the first node attribute.
     ///
     /// # Errors
-    /// [`Error::NotForPaths`] if the model does not predict path lengths; [`Error::Graph`] if a node does not exist or a
-    /// weight is negative; [`Error::Train`] if a value overflows.
+    /// [`Error::NotForPaths`] if the model does not predict path lengths; [`Error::Graph`] if a node does not exist or
+    /// a weight is negative; [`Error::Train`] if a value overflows.
     pub fn solve(&self, graph: &Graph, from: u32, to: u32) -> Result<Found, Error> {
         let widths = self.config().widths();
         let marks = match (widths.node_width, widths.edge_width, widths.output_width, widths.readout) {

@@ -72,7 +72,8 @@ const GRAPHS: [TimedGraphs; 4] = [
 /// Remaining probability below which a graph would stop: out of reach within 30 iterations.
 const NEVER: f64 = 1e-30;
 
-/// The sum of the message weights that reach a channel, on average: states grow a little at every iteration, so nothing can be skipped.
+/// The sum of the message weights that reach a channel, on average: states grow a little at every iteration, so nothing
+/// can be skipped.
 const GROWTH: f64 = 1.1;
 
 #[derive(Serialize, Default)]
@@ -141,7 +142,8 @@ fn on_cpu(arguments: &BenchArguments) -> Result<Vec<Measurement>, Failure> {
     Ok(results)
 }
 
-/// A model of hidden width 64 that takes 30 iterations (or layers) on every graph, on weighted graphs unless told otherwise.
+/// A model of hidden width 64 that takes 30 iterations (or layers) on every graph, on weighted graphs unless told
+/// otherwise.
 fn config(graphs: &TimedGraphs, model: &TimedModel) -> Result<ResolvedRun, TrainError> {
     let TimedGraphs { generator, weights, .. } = *graphs;
     let spec = ShortestPathSpec { generator, size: SizeRange::TRAINING, weights };
@@ -161,7 +163,8 @@ pub(super) fn resolve(task: TaskSpec, model: &TimedModel) -> Result<ResolvedRun,
     RunConfig::new(task, config).resolve()
 }
 
-/// The worst case: a confidence of one half everywhere, and message weights with which every state changes at every iteration.
+/// The worst case: a confidence of one half everywhere, and message weights with which every state changes at every
+/// iteration.
 pub(super) fn prepare(learner: &mut Learner) -> Result<(), TrainError> {
     let mut state = learner.state();
     for (_, tensor) in state.weights.iter_mut().filter(|(name, _)| name.contains("confidence")) {

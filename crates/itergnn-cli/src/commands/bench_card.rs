@@ -30,7 +30,8 @@ fn tasks() -> [(&'static str, TaskSpec); 5] {
     ]
 }
 
-/// Training steps at their worst, as on the CPU, then iterations on a graph of a million nodes if `large` graphs are asked for.
+/// Training steps at their worst, as on the CPU, then iterations on a graph of a million nodes if `large` graphs are
+/// asked for.
 pub(super) fn measurements(repetitions: usize, large: bool) -> Result<Vec<Measurement>, TrainError> {
     let mut results = Vec::new();
     for (name, task) in tasks() {

@@ -1,4 +1,5 @@
-//! The part of `itergnn bench` about predictions for one large graph, with weights set by hand so that the work is known.
+//! The part of `itergnn bench` about predictions for one large graph, with weights set by hand so that the work is
+//! known.
 
 use std::time::Instant;
 
@@ -29,7 +30,8 @@ const WAVE_DISTANCE: usize = 100_000;
 /// Above every distance, and a power of two.
 const CEILING: f32 = 262_144.0;
 
-/// Every state changes at every iteration; then, if `large` graphs are asked for, a million nodes and the run to an exact answer.
+/// Every state changes at every iteration; then, if `large` graphs are asked for, a million nodes and the run to an
+/// exact answer.
 pub(super) fn measurements(large: bool) -> Result<Vec<Measurement>, TrainError> {
     let mut results = vec![dense(LINE, false)?, dense(LINE, true)?];
     if large {
@@ -50,7 +52,8 @@ fn dense(line: usize, weighted: bool) -> Result<Measurement, TrainError> {
     iteration(&predictor, line, weighted, (2_000_000 / line).clamp(6, 60))
 }
 
-/// Wall time of an iteration in which all nodes are computed: the difference of two lengths, which leaves embedding and readout out.
+/// Wall time of an iteration in which all nodes are computed: the difference of two lengths, which leaves embedding and
+/// readout out.
 fn iteration(predictor: &dyn Predictor, line: usize, weighted: bool, most: usize) -> Result<Measurement, TrainError> {
     let graph = lobster(line, weighted)?;
     let least = |cap: usize| -> Result<f64, TrainError> {
@@ -103,7 +106,8 @@ fn seconds(predictor: &dyn Predictor, graph: &Graph, cap: usize) -> Result<f64, 
     Ok(started.elapsed().as_secs_f64())
 }
 
-/// A line with leaves, and leaves on these, that lie far from it in memory; no two nodes are alike, so that none can stand for another.
+/// A line with leaves, and leaves on these, that lie far from it in memory; no two nodes are alike, so that none can
+/// stand for another.
 fn lobster(line: usize, weighted: bool) -> Result<Graph, TrainError> {
     /// A prime, so that leaves are spread over the line.
     const STRIDE: usize = 7919;
@@ -142,8 +146,9 @@ fn growing() -> Result<GnnModel, TrainError> {
     Ok(replace_tensors(model, &tensors))
 }
 
-/// A model that sends a wave from source and from target and tells the length of the way when they meet: channels 0 and 1 hold the ceiling less the distances,
-/// channel 2 the ceiling less their sum where both are known, channel 3 the ceiling.
+/// A model that sends a wave from source and from target and tells the length of the way when they meet: channels 0 and
+/// 1 hold the ceiling less the distances, channel 2 the ceiling less their sum where both are known, channel 3 the
+/// ceiling.
 fn two_waves() -> Result<GnnModel, TrainError> {
     let model = untrained()?;
     let (hidden, edge) = (3, 3 + 64);

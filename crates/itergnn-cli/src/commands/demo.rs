@@ -26,7 +26,8 @@ use crate::{
     training_view::Views,
 };
 
-/// Sizes of Table 2 of the paper, how many graphs of each the demo takes, and the paper's success rate of Iter-Homo-Path.
+/// Sizes of Table 2 of the paper, how many graphs of each the demo takes, and the paper's success rate of
+/// Iter-Homo-Path.
 const SIZES: [(u32, u64, f64); 4] = [(100, 20, 1.0), (500, 5, 1.0), (1000, 2, 1.0), (5000, 1, 1.0)];
 
 /// The same for `--quick`, at sizes that the paper's table does not have but for the first.

@@ -21,7 +21,8 @@ pub(crate) fn trained_on(card: &ModelCard) -> Option<TaskSpec> {
     RunConfig::of_card(card)?.task.built_in().cloned()
 }
 
-/// Warns, before a model answers, of what is in a graph and was never in its training: weights, one-way edges, more attributes of edges.
+/// Warns, before a model answers, of what is in a graph and was never in its training: weights, one-way edges, more
+/// attributes of edges.
 pub(crate) fn warn_outside(card: &ModelCard, graph: &Graph) {
     let Some(TaskSpec::ShortestPath(spec)) = trained_on(card) else { return };
     for what in outside(&spec, graph) {

@@ -50,7 +50,8 @@ pub(crate) fn run(arguments: &PlayArguments, given: &Given) -> Result<(), Failur
     finish(arguments, format, &frames, circles)
 }
 
-/// Refuses what means nothing for whoever plays: only a model has outputs to correct or to average, and only moves that are shown have a speed.
+/// Refuses what means nothing for whoever plays: only a model has outputs to correct or to average, and only moves that
+/// are shown have a speed.
 fn refuse_flags(arguments: &PlayArguments, given: &Given, watches: bool) -> Result<(), Failure> {
     let mut meant = vec!["dots", "walls", "size", "seed", "record"];
     let what = match &arguments.model {
@@ -157,7 +158,8 @@ pub(crate) fn game(config: PacmanConfig, seed: u64) -> Result<Pacman, Failure> {
     sampler.game(Split::Test.seed(seed), 0).map_err(Failure::bad_input)
 }
 
-/// Plays a game to its end, or until a player who does not change their mind comes back to a place without having eaten.
+/// Plays a game to its end, or until a player who does not change their mind comes back to a place without having
+/// eaten.
 fn play_out(mut player: Player, config: PacmanConfig, seed: u64) -> Result<(Vec<Pacman>, bool), Failure> {
     let mut game = game(config, seed)?;
     let mut frames = vec![game.clone()];

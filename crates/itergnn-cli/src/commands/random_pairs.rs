@@ -73,7 +73,8 @@ impl Spread {
     }
 }
 
-/// Walks between `count` random pairs of different nodes that are joined, and compares each with the exact solver afterwards.
+/// Walks between `count` random pairs of different nodes that are joined, and compares each with the exact solver
+/// afterwards.
 pub(crate) fn run(
     arguments: &SolveArguments,
     terrain: &Terrain,

@@ -193,7 +193,8 @@ mod tests {
                 (places.iter().map(|at| at.0).min().unwrap(), places.iter().map(|at| at.0).max().unwrap());
             let (top, bottom) =
                 (places.iter().map(|at| at.1).min().unwrap(), places.iter().map(|at| at.1).max().unwrap());
-            // A text of three letters is wider than high; its middle is at the point, and nothing hangs below the baseline.
+            // A text of three letters is wider than high; its middle is at the point, and nothing hangs below the
+            // baseline.
             let (long, high) = if upwards { (bottom - top, right - left) } else { (right - left, bottom - top) };
             assert!(long > high, "{left}..{right}, {top}..{bottom}");
             assert!(if upwards { right < 40 } else { bottom < 40 });

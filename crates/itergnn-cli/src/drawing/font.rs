@@ -5,7 +5,8 @@ pub(super) const WIDTH: usize = 5;
 /// Rows of a letter, of which the last stands on the baseline.
 pub(super) const HEIGHT: usize = 7;
 
-/// The dots of a letter: seven rows from the top, the leftmost dot in bit 4. Letters that the font does not have are boxes.
+/// The dots of a letter: seven rows from the top, the leftmost dot in bit 4. Letters that the font does not have are
+/// boxes.
 pub(super) fn glyph(letter: char) -> [u8; HEIGHT] {
     match letter {
         ' ' => [0; HEIGHT],

@@ -60,8 +60,8 @@ Examples:
 Each line is one object: node_attributes, edges [[sender, receiver], ..], edge_attributes, target, and what the task
 knows besides (source, target_node, ..). Sample i depends on seed, split and i alone, not on count or threads.")]
 pub(crate) struct SampleArguments {
-    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, graph-classification or regular-graphs; or
-    /// an algorithm: bfs, dfs, dijkstra, prim, eccentricity, mis, reachability, widest-path or bipartiteness
+    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, graph-classification or regular-graphs;
+    /// or an algorithm: bfs, dfs, dijkstra, prim, eccentricity, mis, reachability, widest-path or bipartiteness
     #[arg(value_name = "TASK")]
     pub(crate) task: Subject,
     #[command(flatten)]

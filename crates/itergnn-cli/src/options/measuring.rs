@@ -28,8 +28,8 @@ pub(crate) struct ReproduceArguments {
     /// Epochs of the paper's models; task-aligned families have a recipe of their own and train no longer than that.
     #[arg(long)]
     pub(crate) epochs: Option<u64>,
-    /// Run only these models of the tables, or these runs (PROBLEM/MODEL), by the names in the list of runs, or with the
-    /// table clrs alone only these algorithms; the report still shows all results that are there.
+    /// Run only these models of the tables, or these runs (PROBLEM/MODEL), by the names in the list of runs, or with
+    /// the table clrs alone only these algorithms; the report still shows all results that are there.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) models: Vec<String>,
     /// Training samples of the paper's models, and the most that task-aligned families take.

@@ -39,7 +39,8 @@ pub(crate) struct EvalArguments {
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
-    /// Memory that predictions may take together, in GiB; 0.5 unless told. A graph that needs more than there is is refused.
+    /// Memory that predictions may take together, in GiB; 0.5 unless told. A graph that needs more than there is is
+    /// refused.
     #[arg(long, value_name = "GIB", allow_negative_numbers = true)]
     pub(crate) memory: Option<f64>,
     #[command(flatten)]
@@ -76,7 +77,8 @@ Example:
 pub(crate) struct PredictArguments {
     /// A run directory or a .safetensors file.
     pub(crate) model: PathBuf,
-    /// A JSON object with node_attributes, edges and edge_attributes, as `itergnn sample` writes it (of several lines the first), or a TSPLIB .tsp file.
+    /// A JSON object with node_attributes, edges and edge_attributes, as `itergnn sample` writes it (of several lines
+    /// the first), or a TSPLIB .tsp file.
     #[arg(long, value_name = "FILE", required_unless_present = "data")]
     pub(crate) graph: Option<PathBuf>,
     /// A file of such objects, one per line, or - for standard input: a line of JSON is printed for each.
@@ -172,7 +174,8 @@ pub(crate) struct SolveArguments {
     /// Target node, named as the source.
     #[arg(long, value_name = "NODE", requires = "from")]
     pub(crate) to: Option<String>,
-    /// Instead of --from and --to: this many random pairs that have a path, each compared with the exact solver afterwards.
+    /// Instead of --from and --to: this many random pairs that have a path, each compared with the exact solver
+    /// afterwards.
     #[arg(long, value_name = "N", conflicts_with_all = ["from", "to", "picture"])]
     pub(crate) pairs: Option<usize>,
     /// Seed of the pairs.
@@ -192,7 +195,8 @@ pub(crate) struct SolveArguments {
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
-    /// Memory that predictions may take together, in GiB; 1 unless told. A graph that needs more than there is is refused.
+    /// Memory that predictions may take together, in GiB; 1 unless told. A graph that needs more than there is is
+    /// refused.
     #[arg(long, value_name = "GIB", allow_negative_numbers = true)]
     pub(crate) memory: Option<f64>,
     #[command(flatten)]

@@ -55,8 +55,9 @@ Examples:
 With --seeds, --threads is the number of runs at a time. Ctrl-C saves the run; --resume continues it to the bit. The run directory holds config.toml, metrics.jsonl, TensorBoard events and
 the model of the best epoch.")]
 pub(crate) struct TrainArguments {
-    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, regular-graphs or graph-classification (ten
-    /// folds); or an algorithm: bfs, dfs, dijkstra, prim, eccentricity, mis, reachability, widest-path or bipartiteness
+    /// shortest-path, component-count, tsp, newton-balls, pacman, navigation, regular-graphs or graph-classification
+    /// (ten folds); or an algorithm: bfs, dfs, dijkstra, prim, eccentricity, mis, reachability, widest-path or
+    /// bipartiteness
     #[arg(value_name = "TASK")]
     pub(crate) task: Option<Subject>,
     /// A preset: gcn, gat, gin, path, homo-path, iter-path, iter-homo-path, .., or a task-aligned family:
@@ -152,7 +153,8 @@ pub(crate) struct TrainArguments {
     /// Any other setting, by its name in the configuration file; may be repeated.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// auto (fused where it can), fused (an error where it cannot) or plain (tensor operations). They agree to rounding.
+    /// auto (fused where it can), fused (an error where it cannot) or plain (tensor operations). They agree to
+    /// rounding.
     #[arg(long, value_name = "auto|fused|plain")]
     pub(crate) engine: Option<Engine>,
     #[command(flatten)]

@@ -1,6 +1,7 @@
 //! Flags that meant nothing for what was asked used to be ignored.
 //!
-//! Every flag that a command's help names is tried on every kind of input: it means something there, and stands in the list, or it is refused by name.
+//! Every flag that a command's help names is tried on every kind of input: it means something there, and stands in the
+//! list, or it is refused by name.
 
 use std::path::Path;
 

@@ -74,7 +74,8 @@ fn a_query_predicted_anew_for_every_candidate() {
     fs::write(folder.path().join("grid.edges"), edges).expect("written");
     let model = lobster_model();
     let solve = ["solve", &model, "--graph", "grid.edges", "--from", "3", "--to", "396", "--check", "--json"];
-    // That it is the path of one prediction per candidate is tested where both can be had (itergnn-train/tests/evaluation.rs).
+    // That it is the path of one prediction per candidate is tested where both can be had
+    // (itergnn-train/tests/evaluation.rs).
     let told = answer(folder.path(), &solve);
     assert_eq!((&told["optimal"], &told["length"]), (&json!(true), &json!(32.0)), "{told}");
     assert!(told["predictions"].as_u64().expect("a count") <= 2, "{told}");

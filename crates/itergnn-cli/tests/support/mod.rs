@@ -35,7 +35,8 @@ pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
 }
 
-/// Runs, expects this exit code and one line on stderr that contains each of `parts`; with `--json` the same on stdout, otherwise nothing there.
+/// Runs, expects this exit code and one line on stderr that contains each of `parts`; with `--json` the same on stdout,
+/// otherwise nothing there.
 pub(crate) fn fails(folder: &Path, line: &[&str], code: i32, parts: &[&str]) {
     let output = itergnn(folder, line);
     let message = text(&output.stderr);

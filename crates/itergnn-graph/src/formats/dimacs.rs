@@ -20,8 +20,10 @@ use super::{
 /// - With a `p` line nodes count from 1 to the declared number, and there must be exactly as many arcs as declared.
 /// - Without one, as some tools write it, the ids may start anywhere.
 /// - Nodes are the ids that some edge names; declared ones that no edge names are not counted, with a warning.
-/// - `p sp` is directed. `p tw` (PACE, lines `u v`) and `p edge` or `p col` (lines `e u v`) are undirected and have no weights.
-/// - A declared number of nodes beyond 64 for each arc (plus 64,000) is refused: it would ask for memory that the file does not bear out.
+/// - `p sp` is directed. `p tw` (PACE, lines `u v`) and `p edge` or `p col` (lines `e u v`) are undirected and have no
+///   weights.
+/// - A declared number of nodes beyond 64 for each arc (plus 64,000) is refused: it would ask for memory that the file
+///   does not bear out.
 ///
 /// # Errors
 /// [`FormatError`] with file and line.

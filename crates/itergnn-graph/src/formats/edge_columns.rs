@@ -102,8 +102,8 @@ pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     names.into_iter().take(20).map(excerpt).collect::<Vec<_>>().join(", ")
 }
 
-/// Which of the names is the weight: the one chosen, or the only one that is called like a weight. What is wrong is said
-/// as what was expected and what was found.
+/// Which of the names is the weight: the one chosen, or the only one that is called like a weight. What is wrong is
+/// said as what was expected and what was found.
 pub(crate) fn choose_weight(names: &[&str], choice: Option<&str>) -> Result<Option<usize>, (String, String)> {
     match choice {
         Some(NO_WEIGHT) => Ok(None),

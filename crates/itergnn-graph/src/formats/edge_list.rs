@@ -19,8 +19,8 @@ use super::{
 /// ```
 ///
 /// - Fields are separated by `;`, else `,`, else tabs, else spaces, as the first row shows.
-/// - Without a header, two columns are `u v` and three `u v weight`; a `.cedge` file has four, `edge_id u v weight`. Other
-///   files need a header, or [`ReadOptions::columns`].
+/// - Without a header, two columns are `u v` and three `u v weight`; a `.cedge` file has four, `edge_id u v weight`.
+///   Other files need a header, or [`ReadOptions::columns`].
 /// - A header names the ends (source, from, u, ..; target, to, v, ..) and the weight (weight, length, distance, ..), or
 ///   [`ReadOptions::columns`] says which columns they are. Where no column is the weight, a column with numbers is an
 ///   error: it could be one. Beside a weight such columns are named in a warning.

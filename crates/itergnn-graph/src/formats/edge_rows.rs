@@ -9,8 +9,8 @@ use crate::{Attributes, EdgeWeights, Graph, GraphError};
 /// How a format counts its nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Numbering {
-    /// The file declares `nodes` nodes, called `first`, `first + 1`, ..; every id was checked against that. Those that no
-    /// edge names are not counted.
+    /// The file declares `nodes` nodes, called `first`, `first + 1`, ..; every id was checked against that. Those that
+    /// no edge names are not counted.
     Declared { first: u64, nodes: usize },
     /// The ids that occur are the nodes.
     Occurring,
@@ -92,8 +92,8 @@ impl EdgeRows {
     }
 }
 
-/// Puts weights, in the order in which edges were given, on a graph: rounded as its only edge attribute, and as they are
-/// beside it. No weights mean weight 1 and no attribute.
+/// Puts weights, in the order in which edges were given, on a graph: rounded as its only edge attribute, and as they
+/// are beside it. No weights mean weight 1 and no attribute.
 pub(crate) fn with_weights(graph: Graph, original: &[f64]) -> Result<(Graph, EdgeWeights), GraphError> {
     if original.is_empty() {
         let weights = EdgeWeights::unit(&graph);
@@ -137,7 +137,8 @@ fn count(number: usize, one: &str, many: &str) -> String {
 
 /// Drops self-loops, and of parallel edges all but a lightest one; keeps the order of the rest. Says what it dropped.
 ///
-/// Neither changes any shortest path: weights are not negative. With `directed` false, `[a, b]` and `[b, a]` are parallel.
+/// Neither changes any shortest path: weights are not negative. With `directed` false, `[a, b]` and `[b, a]` are
+/// parallel.
 ///
 /// # Complexity
 /// O(edges log edges).

@@ -4,7 +4,8 @@ use crate::GraphError;
 
 /// Why a file could not be read.
 ///
-/// The message is one line that names the file and, where there is one, the line; it is meant to be shown to the user as it is.
+/// The message is one line that names the file and, where there is one, the line; it is meant to be shown to the user
+/// as it is.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
@@ -21,8 +22,8 @@ pub enum FormatError {
     Content {
         /// The file.
         file: String,
-        /// The line, counted from 1. Where something is missing at the end this is the last line; where a declared count is wrong it
-        /// is the line of the declaration.
+        /// The line, counted from 1. Where something is missing at the end this is the last line; where a declared
+        /// count is wrong it is the line of the declaration.
         line: usize,
         /// Which part of the format.
         what: &'static str,

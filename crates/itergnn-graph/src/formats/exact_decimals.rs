@@ -1,8 +1,8 @@
 //! Decimals of JSON, to the last bit.
 //!
-//! The JSON parser rounds decimals quickly, and may miss the last bit of a double. Decimals for which it might are turned
-//! into strings with a mark before the text is parsed, and the readers of numbers take such strings: what they hold is
-//! rounded exactly by the standard library.
+//! The JSON parser rounds decimals quickly, and may miss the last bit of a double. Decimals for which it might are
+//! turned into strings with a mark before the text is parsed, and the readers of numbers take such strings: what they
+//! hold is rounded exactly by the standard library.
 
 use std::{borrow::Cow, fmt};
 
@@ -62,8 +62,9 @@ impl Visitor<'_> for DecimalVisitor {
     }
 }
 
-/// Digits of a decimal without an exponent up to which the parser is exact: it divides the digits, as a whole number, by a
-/// power of ten. Both are doubles without rounding (ten to the 22nd still is), and one division is rounded correctly.
+/// Digits of a decimal without an exponent up to which the parser is exact: it divides the digits, as a whole number,
+/// by a power of ten. Both are doubles without rounding (ten to the 22nd still is), and one division is rounded
+/// correctly.
 const EXACT_DIGITS: usize = 15;
 
 /// The text with every long decimal as a marked string; the parser reads whole numbers and short decimals exactly.

@@ -13,13 +13,14 @@ use crate::{EdgeWeights, Graph, GraphError, solvers::components};
 /// How to read a graph where its file leaves a choice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Whether an edge leads one way only. By default what the format or the file says: one way in DIMACS `sp` files and
-    /// general matrices, both ways in edge lists, other DIMACS kinds and symmetric matrices. Maps and METIS graphs
+    /// Whether an edge leads one way only. By default what the format or the file says: one way in DIMACS `sp` files
+    /// and general matrices, both ways in edge lists, other DIMACS kinds and symmetric matrices. Maps and METIS graphs
     /// always lead both ways, samples in JSON always one way.
     pub directed: Option<bool>,
     /// Which cells of a map are joined.
     pub neighbours: Neighbours,
-    /// Whether to drop self-loops and all but the lightest of parallel edges, with a warning. No shortest path changes. On by default.
+    /// Whether to drop self-loops and all but the lightest of parallel edges, with a warning. No shortest path changes.
+    /// On by default.
     pub simplify: bool,
     /// Which columns of an edge list, or which attributes of edges, mean what.
     pub columns: ColumnChoice,
@@ -50,7 +51,8 @@ pub struct GraphFile {
 }
 
 impl GraphFile {
-    /// The node that a user calls `name`: the file's own number, or on a map also `column,row` from the top left corner.
+    /// The node that a user calls `name`: the file's own number, or on a map also `column,row` from the top left
+    /// corner.
     ///
     /// # Errors
     /// [`FormatError::UnknownNode`] says which names there are.
@@ -145,7 +147,8 @@ impl GraphFile {
 /// A second extension `.gz`, `.xz` or `.zst` is passed over; that a file is compressed is told by its content.
 ///
 /// # Errors
-/// [`FormatError`] with file and line: see the formats. Never panics, and needs memory in proportion to the file at most.
+/// [`FormatError`] with file and line: see the formats. Never panics, and needs memory in proportion to the file at
+/// most.
 ///
 /// # Example
 /// ```no_run
@@ -167,7 +170,8 @@ pub fn read_graph(path: &Path, options: &ReadOptions) -> Result<GraphFile, Forma
     read_as(kind, lines, options)
 }
 
-/// [`read_graph`] from memory or a stream: the format is told by the beginning of the data, and `file` only names it in messages.
+/// [`read_graph`] from memory or a stream: the format is told by the beginning of the data, and `file` only names it in
+/// messages.
 ///
 /// # Errors
 /// As [`read_graph`].

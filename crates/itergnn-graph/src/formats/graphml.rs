@@ -22,8 +22,8 @@ use crate::GraphError;
 
 /// Reads GraphML, as networkx, igraph and yEd write it.
 ///
-/// Nodes keep their ids as names. An edge leads both ways unless `edgedefault` or its own `directed` says otherwise. The
-/// weight is the edge data whose name is called like one (weight, length, distance, ..) or that
+/// Nodes keep their ids as names. An edge leads both ways unless `edgedefault` or its own `directed` says otherwise.
+/// The weight is the edge data whose name is called like one (weight, length, distance, ..) or that
 /// [`ReadOptions::columns`] names; other data with numbers is an error where there is no weight. Nested graphs and
 /// hyperedges are refused. A file has at most [`JSON_LIMIT`] bytes.
 ///

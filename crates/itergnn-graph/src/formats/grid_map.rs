@@ -7,7 +7,8 @@ use crate::{Attributes, EdgeWeights, Graph};
 
 /// The most cells that a map may have: 4096 x 4096.
 ///
-/// A byte of a map becomes up to eight edges, so that memory needs a bound that the length of the file alone does not give.
+/// A byte of a map becomes up to eight edges, so that memory needs a bound that the length of the file alone does not
+/// give.
 pub const CELL_LIMIT: usize = 1 << 24;
 
 /// Which cells of a map are joined.
@@ -22,10 +23,11 @@ pub enum Neighbours {
 
 /// A grid of cells, some of them passable.
 ///
-/// Cells are named by column (x) and row (y), both from the top left corner. The passable cells, row by row, are the nodes of its graph.
+/// Cells are named by column (x) and row (y), both from the top left corner. The passable cells, row by row, are the
+/// nodes of its graph.
 ///
-/// The file: `type octile`, `height H`, `width W`, `map`, then H rows of W characters. Passable are `.`, `G` and `S` (swamp), blocked `@`, `O`,
-/// `T` and `W`. At most [`CELL_LIMIT`] cells.
+/// The file: `type octile`, `height H`, `width W`, `map`, then H rows of W characters. Passable are `.`, `G` and `S`
+/// (swamp), blocked `@`, `O`, `T` and `W`. At most [`CELL_LIMIT`] cells.
 ///
 /// # Example
 /// ```

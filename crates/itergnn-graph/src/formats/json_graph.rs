@@ -26,8 +26,8 @@ pub const JSON_LIMIT: usize = 1 << 28;
 
 /// The samples of a JSON-lines stream, one at a time.
 ///
-/// Blank lines are skipped. An error names the line; after one the iterator ends. Memory is bounded by the largest sample, and that by
-/// [`JSON_LIMIT`].
+/// Blank lines are skipped. An error names the line; after one the iterator ends. Memory is bounded by the largest
+/// sample, and that by [`JSON_LIMIT`].
 ///
 /// # Example
 /// ```
@@ -87,7 +87,8 @@ impl<R: BufRead> Iterator for SampleReader<R> {
 /// Writes one sample as one line of JSON.
 ///
 /// # Errors
-/// What the writer says, or [`io::ErrorKind::InvalidData`] where the target is not finite, since JSON has no such numbers.
+/// What the writer says, or [`io::ErrorKind::InvalidData`] where the target is not finite, since JSON has no such
+/// numbers.
 pub fn write_sample(mut writer: impl Write, record: &SampleRecord) -> io::Result<()> {
     if let Some(value) = record.target.iter().find(|value| !value.is_finite()) {
         return Err(io::Error::new(io::ErrorKind::InvalidData, format!("the target is {value}: JSON cannot say that")));

@@ -69,8 +69,8 @@ impl<'de> Visitor<'de> for RowsVisitor {
     }
 }
 
-/// A list of numbers, or of equally long rows of numbers, which are joined; a bare number stands for a list of one, null
-/// for an empty one.
+/// A list of numbers, or of equally long rows of numbers, which are joined; a bare number stands for a list of one,
+/// null for an empty one.
 #[derive(Debug, Default)]
 pub(crate) struct NumberList(pub(crate) Vec<f32>);
 

@@ -10,8 +10,8 @@ use super::{
 
 /// The longest line, in bytes, that the text formats accept.
 ///
-/// A longer one is an error before it is read to its end, so that a file without line breaks cannot fill the memory. The longest lines of
-/// real files are rows of explicit distance matrices and of maps, which stay far below.
+/// A longer one is an error before it is read to its end, so that a file without line breaks cannot fill the memory.
+/// The longest lines of real files are rows of explicit distance matrices and of maps, which stay far below.
 pub const LINE_LIMIT: usize = 1 << 20;
 
 /// A text file, line by line, that knows its name and how far it has been read.

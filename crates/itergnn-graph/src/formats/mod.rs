@@ -14,16 +14,19 @@
 //! | TUDataset folder | [`read_tu_dataset`] | |
 //! | JSON, JSON lines | [`SampleReader`], [`read_sample`], [`parse_sample`] | [`write_sample`] |
 //!
-//! `read_..` takes a path, `parse_..` any [`BufRead`](std::io::BufRead) and a name for messages. A file may be compressed
-//! by gzip, xz or zstd, which its content tells; `-` is standard input. What is unpacked is bounded ([`open`]).
+//! `read_..` takes a path, `parse_..` any [`BufRead`](std::io::BufRead) and a name for messages. A file may be
+//! compressed by gzip, xz or zstd, which its content tells; `-` is standard input. What is unpacked is bounded
+//! ([`open`]).
 //!
 //! # Bad input
-//! No input makes these functions panic. What is wrong is a [`FormatError`] of one line with file and line number: a truncated file, a count that
-//! does not hold, a weight that is negative or not finite or too large for `f32`, an id out of range, no nodes at all, bytes that are not UTF-8.
-//! Windows line ends, blank lines and a byte order mark are fine.
+//! No input makes these functions panic. What is wrong is a [`FormatError`] of one line with file and line number: a
+//! truncated file, a count that does not hold, a weight that is negative or not finite or too large for `f32`, an id
+//! out of range, no nodes at all, bytes that are not UTF-8. Windows line ends, blank lines and a byte order mark are
+//! fine.
 //!
-//! Memory is bounded by what a file really holds, not by what it declares: nothing is reserved for a declared count before the lines are there, and a
-//! line is at most [`LINE_LIMIT`] bytes ([`JSON_LIMIT`] for a JSON object, [`CELL_LIMIT`] cells for a map).
+//! Memory is bounded by what a file really holds, not by what it declares: nothing is reserved for a declared count
+//! before the lines are there, and a line is at most [`LINE_LIMIT`] bytes ([`JSON_LIMIT`] for a JSON object,
+//! [`CELL_LIMIT`] cells for a map).
 
 mod compressed;
 mod dimacs;

@@ -2,8 +2,8 @@
 
 /// The name that a file uses for each node.
 ///
-/// A [`Graph`](crate::Graph) counts its nodes from 0 without gaps. Files need not: DIMACS counts from 1, extracts of maps
-/// keep numbers of many digits, and other files have words. What a user types and reads are the file's names; this
+/// A [`Graph`](crate::Graph) counts its nodes from 0 without gaps. Files need not: DIMACS counts from 1, extracts of
+/// maps keep numbers of many digits, and other files have words. What a user types and reads are the file's names; this
 /// translates.
 ///
 /// # Example

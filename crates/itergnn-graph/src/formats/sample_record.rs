@@ -16,16 +16,18 @@ use super::{
 };
 use crate::{Attributes, Graph, GraphError};
 
-/// A sample as JSON has it: a graph in the order in which its edges were given, a target, and whatever else its task needs.
+/// A sample as JSON has it: a graph in the order in which its edges were given, a target, and whatever else its task
+/// needs.
 ///
 /// ```json
 /// {"task": "shortest-path", "node_attributes": [[1,0,0],[0,1,0]], "edges": [[0,1],[1,0]], "edge_attributes": [[2.5],[2.5]],
 ///  "target": [2.5], "source": 0, "target_node": 1}
 /// ```
 ///
-/// Only `edges` must be there. `nodes` is needed where there are no node attributes; `target` may be a bare number or have rows. `weights`, one
-/// number for each edge, stand for edge attributes of width 1. The names of PyTorch Geometric are understood too: `edge_index` (two lists),
-/// `num_nodes`, `x`, `edge_attr`, `y`. Unknown members land in `fields`, at most about a million values of them. Numbers must be finite as `f32`.
+/// Only `edges` must be there. `nodes` is needed where there are no node attributes; `target` may be a bare number or
+/// have rows. `weights`, one number for each edge, stand for edge attributes of width 1. The names of PyTorch Geometric
+/// are understood too: `edge_index` (two lists), `num_nodes`, `x`, `edge_attr`, `y`. Unknown members land in `fields`,
+/// at most about a million values of them. Numbers must be finite as `f32`.
 ///
 /// # Example
 /// ```
@@ -73,8 +75,8 @@ impl SampleRecord {
     /// The graph of the record.
     ///
     /// # Errors
-    /// A [`GraphError`] says what does not fit together. A graph without nodes, or with far more nodes than attributes and edges bear out, is
-    /// refused.
+    /// A [`GraphError`] says what does not fit together. A graph without nodes, or with far more nodes than attributes
+    /// and edges bear out, is refused.
     pub fn graph(&self) -> Result<Graph, GraphError> {
         let nodes = self.nodes.unwrap_or(self.node_attributes.len());
         let refuse = |why: String| Err(GraphError::Parameter { what: "nodes", why });
@@ -226,7 +228,8 @@ impl<'de> Visitor<'de> for RecordVisitor {
     }
 }
 
-/// How many JSON values the members beyond the graph may hold: a generic value takes up to fifty times the memory of its text.
+/// How many JSON values the members beyond the graph may hold: a generic value takes up to fifty times the memory of
+/// its text.
 const FIELD_VALUE_LIMIT: usize = 1 << 20;
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 use super::{FormatError, SampleRecord, lines::Line, lines::Lines};
 use crate::Attributes;
 
-/// Reads a folder of the TUDataset collection: files `NAME_A.txt`, `NAME_graph_indicator.txt` and whichever others there
-/// are.
+/// Reads a folder of the TUDataset collection: files `NAME_A.txt`, `NAME_graph_indicator.txt` and whichever others
+/// there are.
 ///
 /// | file | becomes |
 /// |---|---|

@@ -10,7 +10,8 @@ use crate::{Attributes, Graph, GraphError};
 /// Largest dimension of [`knn`]: the spatial index needs it at compile time.
 const MAX_DIMENSION: usize = 4;
 
-/// KNN(n, d, k): n uniform points in the unit cube of `dimension`; edges go from each point to its k nearest others (all others where there are fewer).
+/// KNN(n, d, k): n uniform points in the unit cube of `dimension`; edges go from each point to its k nearest others
+/// (all others where there are fewer).
 ///
 /// The positions are left in the node attributes, `dimension` columns.
 ///
@@ -139,7 +140,8 @@ pub fn planar(nodes: usize, rng: &mut impl Rng) -> Result<Graph, GraphError> {
     delaunay(&points)?.with_node_attributes(Attributes::new(2, positions))
 }
 
-/// The Delaunay triangulation of the given points, both directions. Fewer than three points, or points on one line, are joined in a row.
+/// The Delaunay triangulation of the given points, both directions. Fewer than three points, or points on one line, are
+/// joined in a row.
 ///
 /// # Errors
 /// [`GraphError::NotFinite`] names a point that is not a point.

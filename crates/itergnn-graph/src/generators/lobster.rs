@@ -4,8 +4,8 @@ use rand::{Rng, RngExt};
 
 use crate::{Graph, GraphError};
 
-/// Lob(n, p1, p2): a line of n nodes, Bin(n, p1) first-level leaves on uniform nodes of the line, Bin(n1, p2) second-level leaves on
-/// uniform first-level leaves; both directions.
+/// Lob(n, p1, p2): a line of n nodes, Bin(n, p1) first-level leaves on uniform nodes of the line, Bin(n1, p2)
+/// second-level leaves on uniform first-level leaves; both directions.
 ///
 /// Nodes `0..n` are the line in order, then come the first-level leaves, then the second-level ones.
 ///
@@ -38,7 +38,8 @@ pub fn lobster(line: usize, p1: f64, p2: f64, rng: &mut impl Rng) -> Result<Grap
     Graph::undirected(nodes as usize, &pairs)
 }
 
-/// Successes in `trials` trials. Drawing each costs no more than the line itself, and needs no logarithms that differ between platforms.
+/// Successes in `trials` trials. Drawing each costs no more than the line itself, and needs no logarithms that differ
+/// between platforms.
 fn binomial(trials: u32, p: f64, rng: &mut impl Rng) -> u32 {
     (0..trials).filter(|_| rng.random::<f64>() < p).count() as u32
 }

@@ -1,8 +1,9 @@
 //! Graph generators: the paper's four and the regular ones.
 //!
-//! Random generators take the random number generator as an argument; the same generator state gives the same graph on every platform (see
-//! [`rng`](crate::rng)). All of them do O(nodes + edges) work, but for [`knn`] and [`planar`], which are O(nodes log nodes). Geometric generators leave the
-//! positions of the nodes in the node attributes; the others set no attributes.
+//! Random generators take the random number generator as an argument; the same generator state gives the same graph on
+//! every platform (see [`rng`](crate::rng)). All of them do O(nodes + edges) work, but for [`knn`] and [`planar`],
+//! which are O(nodes log nodes). Geometric generators leave the positions of the nodes in the node attributes; the
+//! others set no attributes.
 
 mod choice;
 mod erdos_renyi;

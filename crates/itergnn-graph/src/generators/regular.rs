@@ -13,8 +13,8 @@ const ATTEMPTS: usize = 1000;
 /// [`GraphError::Parameter`] if no such graph exists (odd `nodes * degree`, or `degree >= nodes`).
 ///
 /// # Complexity
-/// O(nodes * degree) a try for small degrees: stubs are paired at random, a pair that would repeat an edge is drawn again (Steger and Wormald 1999, whose
-/// distribution is asymptotically uniform).
+/// O(nodes * degree) a try for small degrees: stubs are paired at random, a pair that would repeat an edge is drawn
+/// again (Steger and Wormald 1999, whose distribution is asymptotically uniform).
 pub fn regular(nodes: usize, degree: usize, rng: &mut impl Rng) -> Result<Graph, GraphError> {
     let impossible = |why: String| GraphError::Parameter { what: "regular", why };
     if degree > 0 && degree >= nodes {

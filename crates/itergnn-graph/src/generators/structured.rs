@@ -36,7 +36,8 @@ pub fn complete(nodes: usize) -> Result<Graph, GraphError> {
     Graph::new(nodes, &edges)
 }
 
-/// Cells in `rows` rows and `columns` columns, each joined to its left, right, upper and lower neighbour. Cell (row, column) is node `row * columns + column`.
+/// Cells in `rows` rows and `columns` columns, each joined to its left, right, upper and lower neighbour. Cell (row,
+/// column) is node `row * columns + column`.
 ///
 /// The position `[row, column]` of each cell is left in the node attributes.
 ///
@@ -72,7 +73,8 @@ pub fn cube() -> Result<Graph, GraphError> {
     Graph::undirected(8, &pairs)
 }
 
-/// The Moebius ladder: a ring of an even number of nodes, each joined to the opposite one. With 8 nodes it has diameter 2.
+/// The Moebius ladder: a ring of an even number of nodes, each joined to the opposite one. With 8 nodes it has diameter
+/// 2.
 ///
 /// # Errors
 /// [`GraphError::Parameter`] unless the number of nodes is even and at least 4.

@@ -6,8 +6,8 @@ use rand::{Rng, RngExt};
 
 use crate::{Graph, GraphError};
 
-/// A ring in which each node is joined to its `neighbours` nearest, half of them on either side; then each edge is led to
-/// a random other node with probability `p`. Both directions of every edge.
+/// A ring in which each node is joined to its `neighbours` nearest, half of them on either side; then each edge is led
+/// to a random other node with probability `p`. Both directions of every edge.
 ///
 /// An edge is never led to its own beginning or to a neighbour of it; where every node is a neighbour, it stays.
 ///

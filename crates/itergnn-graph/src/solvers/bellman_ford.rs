@@ -6,8 +6,8 @@ use crate::{Graph, GraphError};
 /// Distances from `source` to every node; weights by edge position may be negative.
 ///
 /// # Errors
-/// [`GraphError::NegativeCycle`] names a node on a cycle that makes paths ever shorter; [`GraphError::Node`]; [`GraphError::NotFinite`] or
-/// [`GraphError::RowCount`] for bad weights.
+/// [`GraphError::NegativeCycle`] names a node on a cycle that makes paths ever shorter; [`GraphError::Node`];
+/// [`GraphError::NotFinite`] or [`GraphError::RowCount`] for bad weights.
 ///
 /// # Complexity
 /// O(nodes * edges) at worst, O(hops * edges) where shortest paths have at most that many hops.

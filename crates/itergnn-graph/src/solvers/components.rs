@@ -4,7 +4,8 @@ use petgraph::unionfind::UnionFind;
 
 use crate::Graph;
 
-/// The component of every node: components are numbered from 0 in the order of their smallest node. Directions are ignored.
+/// The component of every node: components are numbered from 0 in the order of their smallest node. Directions are
+/// ignored.
 ///
 /// # Complexity
 /// O((nodes + edges) α(nodes)).

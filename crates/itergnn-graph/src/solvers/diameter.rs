@@ -33,14 +33,17 @@ impl HopDiameter {
     }
 }
 
-/// The largest hop distance between any two nodes that are joined by a path (so a graph of several components has the largest of their diameters).
+/// The largest hop distance between any two nodes that are joined by a path (so a graph of several components has the
+/// largest of their diameters).
 ///
 /// # Arguments
-/// `budget` bounds the work: about how many edges the searches may look at. Where that is not enough for the exact diameter, the result is a pair of bounds.
+/// `budget` bounds the work: about how many edges the searches may look at. Where that is not enough for the exact
+/// diameter, the result is a pair of bounds.
 ///
 /// # Complexity
-/// O(nodes * edges) at worst; a symmetric graph usually needs a handful of searches (iFUB, Crescenzi et al. 2013: search from a central node, then from its
-/// farthest nodes inwards, until the largest eccentricity found is at least twice the depth that remains).
+/// O(nodes * edges) at worst; a symmetric graph usually needs a handful of searches (iFUB, Crescenzi et al. 2013:
+/// search from a central node, then from its farthest nodes inwards, until the largest eccentricity found is at least
+/// twice the depth that remains).
 ///
 /// # Example
 /// ```
@@ -127,7 +130,8 @@ fn component(root: u32, searches: &mut Searches<'_>) -> HopDiameter {
     lower = lower.max(radius);
     let levels: Vec<(u32, u32)> =
         searches.order.iter().rev().map(|&node| (node, searches.hops[node as usize])).collect();
-    // Nodes no deeper than d are at most 2 d apart, so the levels are searched from the deepest inwards; the last is the centre itself.
+    // Nodes no deeper than d are at most 2 d apart, so the levels are searched from the deepest inwards; the last is
+    // the centre itself.
     let mut upper = lower;
     for &(node, depth) in &levels {
         upper = lower.max(2 * depth);

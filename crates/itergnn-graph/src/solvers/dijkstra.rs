@@ -35,7 +35,8 @@ impl ShortestPaths {
         Some(self.parents[node as usize]).filter(|&parent| parent != NOBODY)
     }
 
-    /// The nodes of a shortest path between `node` and the root, starting at `node`; `None` where the root is not reached.
+    /// The nodes of a shortest path between `node` and the root, starting at `node`; `None` where the root is not
+    /// reached.
     pub fn walk_to_root(&self, node: u32) -> Option<Vec<u32>> {
         if !self.distances[node as usize].is_finite() {
             return None;
@@ -83,7 +84,8 @@ pub fn distances_to(graph: &Graph, weights: &EdgeWeights, target: u32) -> Result
 /// [`GraphError::Node`].
 ///
 /// # Complexity
-/// O((nodes + edges) log nodes), and less when the source is near: the search starts at the target, over incoming edges, and ends at the source.
+/// O((nodes + edges) log nodes), and less when the source is near: the search starts at the target, over incoming
+/// edges, and ends at the source.
 pub fn shortest_path(
     graph: &Graph,
     weights: &EdgeWeights,

@@ -8,8 +8,9 @@ use crate::error::KernelError;
 
 /// A disjoint union of graphs, edges sorted by receiver.
 ///
-/// Nodes and edges of graph `g` are `node_offsets[g]..node_offsets[g + 1]` and `edge_offsets[g]..edge_offsets[g + 1]`; the edges that reach node `r` are
-/// `receiver_offsets[r]..receiver_offsets[r + 1]`; all indices count within the union.
+/// Nodes and edges of graph `g` are `node_offsets[g]..node_offsets[g + 1]` and `edge_offsets[g]..edge_offsets[g + 1]`;
+/// the edges that reach node `r` are `receiver_offsets[r]..receiver_offsets[r + 1]`; all indices count within the
+/// union.
 #[derive(Debug, Clone, Copy)]
 pub struct BatchView<'a> {
     /// `[graphs + 1]`, first 0, last the number of nodes.
@@ -65,7 +66,8 @@ impl<'a> BatchView<'a> {
         self.receiver_offsets[node] as usize..self.receiver_offsets[node + 1] as usize
     }
 
-    /// Checks that offsets ascend, agree with each other, and that no edge leaves its graph; a view of a structure is known to be right.
+    /// Checks that offsets ascend, agree with each other, and that no edge leaves its graph; a view of a structure is
+    /// known to be right.
     ///
     /// # Errors
     /// [`KernelError::Batch`] or [`KernelError::Length`] names the array and the position.

@@ -21,7 +21,8 @@ impl<T: Real> Confidence<'_, T> {
         self.bias.iter().fold(product, |sum, &bias| sum + bias)
     }
 
-    /// Adds the gradients of vector and weight for the gradient of a logit (the bias's gradient is that of the logit itself).
+    /// Adds the gradients of vector and weight for the gradient of a logit (the bias's gradient is that of the logit
+    /// itself).
     pub(crate) fn backward(&self, logit: T, vector: &[T], vector_gradient: &mut [T], weight_gradient: &mut [T]) {
         let norm = self.norm(vector);
         let scale = norm.map_or(logit, |norm| logit / norm);

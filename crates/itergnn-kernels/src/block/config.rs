@@ -7,28 +7,31 @@ use crate::settings::{
     Activation, Aggregation, ControllerConfig, IterConfig, LayerConfig, LayerKind, Mode, ReadoutKind, Scope, Update,
 };
 
-/// Ranges of scores below this share of the largest `|score|` of a receiver count as zero in scale-invariant attention: then all weights are
-/// equal and no gradient reaches the scores. The test is relative, so the invariance stays exact.
+/// Ranges of scores below this share of the largest `|score|` of a receiver count as zero in scale-invariant attention:
+/// then all weights are equal and no gradient reaches the scores. The test is relative, so the invariance stays exact.
 ///
-/// In `f32` the range of equal scores near 0.2 is about 1e-8 of noise, and dividing by it gives undefined gradients within a few steps.
+/// In `f32` the range of equal scores near 0.2 is about 1e-8 of noise, and dividing by it gives undefined gradients
+/// within a few steps.
 pub const RANGE_TOLERANCE: f64 = 1e-4;
 
 /// A layer and the controller that composes it: everything about a block except its numbers.
 ///
-/// One step, with `v = [input x ; hidden h]`: messages by [`LayerKind`] from a two-layer perceptron with LeakyReLU (0.01) after each layer, one vector
-/// per receiver by [`Aggregation`], then `h' = max(h, aggregate)` elementwise (on a tie `h` wins). A node without incoming edges keeps `h`. GCN and GAT
-/// have a linear map instead of the perceptron, and their result replaces `h`:
+/// One step, with `v = [input x ; hidden h]`: messages by [`LayerKind`] from a two-layer perceptron with LeakyReLU
+/// (0.01) after each layer, one vector per receiver by [`Aggregation`], then `h' = max(h, aggregate)` elementwise (on a
+/// tie `h` wins). A node without incoming edges keeps `h`. GCN and GAT have a linear map instead of the perceptron, and
+/// their result replaces `h`:
 ///
 /// ```text
 /// gcn   h'_j = f(sum over k of w_k / sqrt(d_s d_j) v_s W + b)      d: sum of incoming weights; a node with d = 0 sends nothing
 /// gat   h'_j = f(sum over k of softmax(score)_k v_s W + b)         score_k = LeakyReLU(a_s . v_s W + a_r . v_j W + a_e . e_k W_e)
 /// ```
-/// Their *loops* are exactly one edge from every node to itself: those of the graph are left out and one per node is added as its last incoming edge,
-/// for GCN with the weight of the graph's (last) loop at the node, else 1, for GAT with the mean of the features of the other incoming edges.
+/// Their *loops* are exactly one edge from every node to itself: those of the graph are left out and one per node is
+/// added as its last incoming edge, for GCN with the weight of the graph's (last) loop at the node, else 1, for GAT
+/// with the mean of the features of the other incoming edges.
 ///
-/// The kernels run the training form of a controller, [`resolved`](Self::resolved) for what is asked: an iterative block stops after `training_cap`
-/// steps, and with `settle` the mass that reaches the last of them is spent there. The weights of a layer come with the sender first, whatever
-/// `edge_order` says.
+/// The kernels run the training form of a controller, [`resolved`](Self::resolved) for what is asked: an iterative
+/// block stops after `training_cap` steps, and with `settle` the mass that reaches the last of them is spent there. The
+/// weights of a layer come with the sender first, whatever `edge_order` says.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockConfig {
@@ -84,7 +87,8 @@ impl BlockConfig {
         }
     }
 
-    /// Whether attention is `softmax(score / (max score - min score))`, which does not change when all scores are multiplied by a positive number.
+    /// Whether attention is `softmax(score / (max score - min score))`, which does not change when all scores are
+    /// multiplied by a positive number.
     pub fn scale_invariant(&self) -> bool {
         self.layer.homogeneous
     }
@@ -113,7 +117,8 @@ impl BlockConfig {
         self.is_convolution() && self.layer.add_self_loops
     }
 
-    /// Input width of the message perceptron: rows `[x_s ; h_s ; e]` or `[x_s ; h_s ; x_r ; h_r ; e]`; `[x ; h]` for a convolution.
+    /// Input width of the message perceptron: rows `[x_s ; h_s ; e]` or `[x_s ; h_s ; x_r ; h_r ; e]`; `[x ; h]` for a
+    /// convolution.
     pub fn message_input_width(&self) -> usize {
         if self.is_convolution() {
             return self.node_width();
@@ -121,8 +126,8 @@ impl BlockConfig {
         self.node_width() * if self.uses_receiver() { 2 } else { 1 } + self.edge_width()
     }
 
-    /// Width between the two layers of the message perceptron: the integer part of the mean of its input and output widths. Width of what GCN and
-    /// GAT sum, which have one linear map only.
+    /// Width between the two layers of the message perceptron: the integer part of the mean of its input and output
+    /// widths. Width of what GCN and GAT sum, which have one linear map only.
     pub fn message_width(&self) -> usize {
         if self.is_convolution() {
             return self.hidden_width();
@@ -156,8 +161,8 @@ impl BlockConfig {
         }
     }
 
-    /// Whether there is one confidence per node, predicted from its own state. All nodes of a graph go on exchanging messages until the last of them
-    /// is done; a node that is done adds nothing more to its output.
+    /// Whether there is one confidence per node, predicted from its own state. All nodes of a graph go on exchanging
+    /// messages until the last of them is done; a node that is done adds nothing more to its output.
     pub fn node_wise(&self) -> bool {
         self.iterative().is_some_and(|iterative| iterative.scope == Scope::Node)
     }

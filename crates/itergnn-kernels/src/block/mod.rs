@@ -1,7 +1,8 @@
 //! One block: a controller around a message-passing layer, on a batch of graphs, forward and backward.
 //!
-//! [`forward`] and [`backward`] are the fused engine, [`infer`] is its form without a way back; [`mod@reference`] computes the same in the plainest way and is what the engine is tested against.
-//! Every graph of a batch is independent of the others: its results are the same bits alone and in any batch, on any number of threads.
+//! [`forward`] and [`backward`] are the fused engine, [`infer`] is its form without a way back; [`mod@reference`]
+//! computes the same in the plainest way and is what the engine is tested against. Every graph of a batch is
+//! independent of the others: its results are the same bits alone and in any batch, on any number of threads.
 
 mod batch;
 mod confidence;

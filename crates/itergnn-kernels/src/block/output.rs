@@ -12,8 +12,9 @@ pub struct BlockOutput<T> {
     pub output: Vec<T>,
     /// When every graph (or node) stopped.
     pub stops: Stops,
-    /// Per graph and iteration: the share of nodes that had changed in the iteration before and therefore had to send again; 1 at first. Nodes that are
-    /// followed as one (the common background of a large graph) count as one. Empty for a run with a way back.
+    /// Per graph and iteration: the share of nodes that had changed in the iteration before and therefore had to send
+    /// again; 1 at first. Nodes that are followed as one (the common background of a large graph) count as one. Empty
+    /// for a run with a way back.
     pub active_shares: Vec<Vec<f32>>,
 }
 

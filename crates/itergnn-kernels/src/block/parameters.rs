@@ -29,7 +29,8 @@ impl ParameterSlot {
 /// What a slot of the parameter slice holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ParameterKind {
-    /// First layer of the message perceptron, `[message_input_width, message_width]`; the map of a convolution, rows `[x ; h]`.
+    /// First layer of the message perceptron, `[message_input_width, message_width]`; the map of a convolution, rows
+    /// `[x ; h]`.
     FirstWeight,
     /// Its bias.
     FirstBias,
@@ -59,7 +60,8 @@ pub enum ParameterKind {
 
 /// The flat parameter slice of a block: the slots in order, without gaps.
 ///
-/// A whole block has one slice, so that it is one tensor to the framework above and one vector to reduce gradients into.
+/// A whole block has one slice, so that it is one tensor to the framework above and one vector to reduce gradients
+/// into.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParameterLayout {
     slots: Vec<ParameterSlot>,
@@ -67,9 +69,10 @@ pub struct ParameterLayout {
 }
 
 impl ParameterLayout {
-    /// The layout for a configuration: per layer first weight and bias, second weight and bias, score weight and bias; at the end the confidence's
-    /// weight and bias. Slots that the configuration does not have are left out. A convolution has per layer its map, then GAT's attention vectors for
-    /// senders and receivers, map and vector for edges, and the bias of the output.
+    /// The layout for a configuration: per layer first weight and bias, second weight and bias, score weight and bias;
+    /// at the end the confidence's weight and bias. Slots that the configuration does not have are left out. A
+    /// convolution has per layer its map, then GAT's attention vectors for senders and receivers, map and vector for
+    /// edges, and the bias of the output.
     pub fn new(config: &BlockConfig) -> Self {
         use ParameterKind as Kind;
         let mut layout = Self { slots: Vec::new(), len: 0 };

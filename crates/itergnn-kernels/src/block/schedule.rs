@@ -5,9 +5,9 @@ use crate::settings::IterConfig;
 
 /// The confidences of one unit and the weights that follow from them.
 ///
-/// With `left_0 = 1` and `left_k = decay (1 - c_k) left_(k-1)` the state of step `k` of `K` has the weight
-/// `decay^(K - k) left_(k-1) c_k`. Where `K` is the cap, `left_(K-1)` is the *unspent* mass of the unit, and [`IterConfig::settle`] makes it the weight of
-/// the last step. [`IterConfig::normalised`] then divides all weights by their sum.
+/// With `left_0 = 1` and `left_k = decay (1 - c_k) left_(k-1)` the state of step `k` of `K` has the weight `decay^(K -
+/// k) left_(k-1) c_k`. Where `K` is the cap, `left_(K-1)` is the *unspent* mass of the unit, and [`IterConfig::settle`]
+/// makes it the weight of the last step. [`IterConfig::normalised`] then divides all weights by their sum.
 #[derive(Debug, Clone)]
 pub(crate) struct Schedule<T> {
     /// Whether every step is remembered, for the way back; otherwise memory is constant.
@@ -79,7 +79,8 @@ impl<T: Real> Schedule<T> {
         self.remaining > T::from_f64(options.epsilon) && self.iterations < options.training_cap
     }
 
-    /// Notes the confidence of one more iteration; returns the weight of its state in the running sum, which decays by [`IterConfig::decay`].
+    /// Notes the confidence of one more iteration; returns the weight of its state in the running sum, which decays by
+    /// [`IterConfig::decay`].
     pub(crate) fn push(&mut self, confidence: T, options: &IterConfig) -> T {
         let decay = T::from_f64(options.decay);
         self.iterations += 1;
@@ -142,8 +143,8 @@ impl<T: Real> Schedule<T> {
         }
     }
 
-    /// Gradient of the logit of iteration `step + 1` from the gradient of its weight, which is the product of that state with the gradient of the output.
-    /// Must be called for the last step first.
+    /// Gradient of the logit of iteration `step + 1` from the gradient of its weight, which is the product of that
+    /// state with the gradient of the output. Must be called for the last step first.
     pub(crate) fn step_backward(
         &self,
         state: &mut ScheduleBackward,

@@ -14,10 +14,12 @@ pub struct Stops {
     pub confidences: Vec<f64>,
     /// Probability of not having stopped when the loop ended; 0 for controllers that do not learn to stop.
     pub remaining: Vec<f64>,
-    /// Probability in front of the last allowed step, which [`settle`](crate::settings::IterConfig::settle) gives to it; 0 for units that were done before,
-    /// and for controllers that do not learn to stop. The loss may charge for it.
+    /// Probability in front of the last allowed step, which [`settle`](crate::settings::IterConfig::settle) gives to
+    /// it; 0 for units that were done before, and for controllers that do not learn to stop. The loss may charge for
+    /// it.
     pub unspent: Vec<f64>,
-    /// Whether a cap, rather than the stopping criterion, ended the loop. Never true for controllers that do not learn to stop.
+    /// Whether a cap, rather than the stopping criterion, ended the loop. Never true for controllers that do not learn
+    /// to stop.
     pub capped: Vec<bool>,
 }
 
@@ -52,7 +54,8 @@ impl Stops {
         self.capped.extend(other.capped);
     }
 
-    /// The units of one graph from their schedules; a graph without nodes is one unit that has nothing to be confident of.
+    /// The units of one graph from their schedules; a graph without nodes is one unit that has nothing to be confident
+    /// of.
     pub(crate) fn of<'a, T: Real>(schedules: impl IntoIterator<Item = &'a Schedule<T>>, node_wise: bool) -> Self {
         let mut stops = Self::default();
         for schedule in schedules {

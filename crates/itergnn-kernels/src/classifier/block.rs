@@ -145,7 +145,8 @@ impl<'a, T: Real> Block<'a, T> {
         Halting { confidence: sigmoid(logit), remaining, pooled, winners }
     }
 
-    /// `target = keep target + weight source` for rows of a graph; with a factor, the sum of `source . factor` over the rows.
+    /// `target = keep target + weight source` for rows of a graph; with a factor, the sum of `source . factor` over the
+    /// rows.
     ///
     /// # Safety
     /// All pointers are valid for `rows` rows.
@@ -175,7 +176,8 @@ impl<'a, T: Real> Block<'a, T> {
         products.into_iter().fold(T::ZERO, |sum, product| sum + product)
     }
 
-    /// Gradient of the input states for that of the output (if wanted); adds those of the parameters to the flat gradient.
+    /// Gradient of the input states for that of the output (if wanted); adds those of the parameters to the flat
+    /// gradient.
     pub(super) fn backward(
         &self,
         whole: &Running,

@@ -69,7 +69,8 @@ impl<'a, T: Real> Layer<'a, T> {
             source: states.as_ptr(),
             target: summed.as_mut_ptr(),
         };
-        // SAFETY: the table fits the processor, the buffers have the shapes above, and a checked batch has its senders among its nodes.
+        // SAFETY: the table fits the processor, the buffers have the shapes above, and a checked batch has its senders
+        // among its nodes.
         unsafe { (self.kernels.gather_sum)(&sum) };
         let mut apply = |map: usize, input: Buffer<T>| {
             let (affine, norm) = &self.maps[map];

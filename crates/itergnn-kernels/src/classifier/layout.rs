@@ -26,7 +26,8 @@ pub struct MapRanges {
     pub scale: Range<usize>,
     /// Where its shift is.
     pub shift: Range<usize>,
-    /// Where its running mean and variance are, in the slice of statistics: for every step of the iterative module, once without it.
+    /// Where its running mean and variance are, in the slice of statistics: for every step of the iterative module,
+    /// once without it.
     pub running: Vec<RunningRanges>,
 }
 
@@ -48,7 +49,8 @@ pub struct BlockRanges {
     pub confidence: Option<AffineRanges>,
 }
 
-/// Where each parameter of a classifier is in the flat slice of parameters, and each running statistic in that of statistics.
+/// Where each parameter of a classifier is in the flat slice of parameters, and each running statistic in that of
+/// statistics.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassifierLayout {
     /// The embedding, where blocks are iterated.

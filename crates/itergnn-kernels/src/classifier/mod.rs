@@ -1,4 +1,5 @@
-//! GIN and Iter-GIN classifiers with batch normalisation and jumping knowledge: loss, gradient and running statistics of a step, and scores.
+//! GIN and Iter-GIN classifiers with batch normalisation and jumping knowledge: loss, gradient and running statistics
+//! of a step, and scores.
 //!
 //! ```text
 //! h^0 = x                                     GIN;        Iter-GIN: h^0 = relu(x W + b)
@@ -12,8 +13,9 @@
 //! until `r <= epsilon` or for `training_cap` steps; graphs that are done leave the batch, and with it its statistics. Running statistics are kept for every step apart, since states
 //! of different steps are distributed differently (Cooijmans et al. 2017 do so in recurrent networks); scale and shift are shared.
 //!
-//! Batch normalisation makes the graphs of a batch depend on each other, so the one-graph-at-a-time engine of [`block`](crate::block) cannot run it; sets are small, so
-//! folds of a cross-validation are what runs side by side, and a step runs on one thread.
+//! Batch normalisation makes the graphs of a batch depend on each other, so the one-graph-at-a-time engine of
+//! [`block`](crate::block) cannot run it; sets are small, so folds of a cross-validation are what runs side by side,
+//! and a step runs on one thread.
 
 mod affine;
 mod batch;

@@ -45,7 +45,8 @@ impl<T: Real> Classifier<T> {
     /// A classifier on the given instruction set.
     ///
     /// # Errors
-    /// [`KernelError::Config`] for what [`JumpingKnowledgeConfig::uncovered`] names, [`KernelError::IsaUnavailable`] if the processor lacks the instruction set.
+    /// [`KernelError::Config`] for what [`JumpingKnowledgeConfig::uncovered`] names, [`KernelError::IsaUnavailable`] if
+    /// the processor lacks the instruction set.
     pub fn new(config: JumpingKnowledgeConfig, isa: Isa) -> Result<Self, KernelError> {
         if let Some(reason) = config.uncovered() {
             return Err(KernelError::Config(reason));

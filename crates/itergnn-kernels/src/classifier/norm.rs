@@ -21,7 +21,8 @@ pub(super) struct Norm<T: Real> {
     beta: Buffer<T>,
 }
 
-/// What a normalisation did: `y -> max(0, scale y + shift)`, with the mean and the inverse deviation that this is made of.
+/// What a normalisation did: `y -> max(0, scale y + shift)`, with the mean and the inverse deviation that this is made
+/// of.
 pub(super) struct NormTape<T: Real> {
     mean: Buffer<T>,
     inverse: Buffer<T>,
@@ -123,7 +124,8 @@ impl<T: Real> Norm<T> {
 
     /// Gradient of `y` for that of the result; adds those of scale and shift.
     ///
-    /// With `g` the gradient where ReLU is open, `n` rows and `z = (y - mean) inverse`: `scale (g - sum g / n - z sum(g z) / n)`.
+    /// With `g` the gradient where ReLU is open, `n` rows and `z = (y - mean) inverse`: `scale (g - sum g / n - z sum(g
+    /// z) / n)`.
     pub(super) fn backward(
         &self,
         rows: usize,

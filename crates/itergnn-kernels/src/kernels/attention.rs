@@ -1,7 +1,8 @@
 //! Aggregation by a weighted sum of messages and its gradient.
 //!
-//! LeakyReLU'(a) a = LeakyReLU(a), so the way back needs the signs of the messages only: the product of a message with a gradient `g` is
-//! `(g s W^T) . z + (g s) . b`, with `s` the slopes at the message, `z` the first layer's output, and `g s W^T` is needed anyway.
+//! LeakyReLU'(a) a = LeakyReLU(a), so the way back needs the signs of the messages only: the product of a message with
+//! a gradient `g` is `(g s W^T) . z + (g s) . b`, with `s` the slopes at the message, `z` the first layer's output, and
+//! `g s W^T` is needed anyway.
 
 use super::active::ActiveEdges;
 use crate::real::Real;
@@ -219,8 +220,8 @@ unsafe fn sign_mask<S: Simd>(signs: *const u16, position: usize) -> S::Mask {
     unsafe { S::mask_from_bits(u32::from(*signs.add(position / ROW_ALIGNMENT)) >> (position % ROW_ALIGNMENT)) }
 }
 
-/// Gradient of messages that belong to senders: `target[s] = slope * sum over edges from s of weight * sent[receiver]`, and per edge the product
-/// `weight * sent[receiver] . message[s]`.
+/// Gradient of messages that belong to senders: `target[s] = slope * sum over edges from s of weight * sent[receiver]`,
+/// and per edge the product `weight * sent[receiver] . message[s]`.
 #[derive(Clone, Copy)]
 pub(crate) struct SharedMessageGradient<T> {
     pub(crate) nodes: usize,

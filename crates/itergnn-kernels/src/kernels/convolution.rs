@@ -132,7 +132,8 @@ pub(super) unsafe fn convolve_backward<S: Simd>(args: &ConvolveBackward<S::Scala
     }
 }
 
-/// Adds a weighted gradient to a sender's row; returns the product of the gradient with that row of the source, if there is one.
+/// Adds a weighted gradient to a sender's row; returns the product of the gradient with that row of the source, if
+/// there is one.
 #[inline(always)]
 unsafe fn send_back<S: Simd>(
     args: &ConvolveBackward<S::Scalar>,

@@ -8,8 +8,8 @@ pub(crate) const UNTOUCHED: f64 = -1.0;
 
 /// The weighted sum of the states, kept up only when a state changes.
 ///
-/// While a node rests, its row owes `state * (total - settled)`, where `total` is the weight given to all iterations so far and `settled` what it was when the
-/// row was last brought up to date, or [`UNTOUCHED`].
+/// While a node rests, its row owes `state * (total - settled)`, where `total` is the weight given to all iterations so
+/// far and `settled` what it was when the row was last brought up to date, or [`UNTOUCHED`].
 #[derive(Clone, Copy)]
 pub(crate) struct LazyOutput<T> {
     /// `[nodes, width]`; null where no sum is asked for.
@@ -49,7 +49,8 @@ pub(crate) struct FoldMax<T> {
 /// Returns whether all messages were finite.
 ///
 /// # Safety
-/// The instruction set is available; pointers and indices are valid for the shapes, and nobody else uses the rows of the receivers.
+/// The instruction set is available; pointers and indices are valid for the shapes, and nobody else uses the rows of
+/// the receivers.
 #[inline(always)]
 pub(super) unsafe fn fold_max<S: Simd>(args: &FoldMax<S::Scalar>) -> bool {
     // SAFETY: the contract of the function.

@@ -16,7 +16,8 @@ pub(crate) enum Start<T> {
 
 /// `c = activation(start + a b)`.
 ///
-/// `a` is read one value at a time through two strides, so that a transposed matrix costs nothing; `b` and `c` are read in whole vectors.
+/// `a` is read one value at a time through two strides, so that a transposed matrix costs nothing; `b` and `c` are read
+/// in whole vectors.
 #[derive(Clone, Copy)]
 pub(crate) struct Gemm<T> {
     pub(crate) rows: usize,
@@ -35,7 +36,8 @@ pub(crate) struct Gemm<T> {
     pub(crate) start: Start<T>,
     /// Whether LeakyReLU follows.
     pub(crate) leaky: bool,
-    /// `[rows]`: which rows of `a` to read, and which of `c` (and of a starting matrix) to write; null for all in order.
+    /// `[rows]`: which rows of `a` to read, and which of `c` (and of a starting matrix) to write; null for all in
+    /// order.
     pub(crate) a_rows: *const u32,
     pub(crate) c_rows: *const u32,
     /// `[depth]`: which columns of `a` and rows of `b` to multiply; null for all in order.

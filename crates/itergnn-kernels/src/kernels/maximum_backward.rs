@@ -19,7 +19,8 @@ pub(crate) struct MaxBackward<T> {
     pub(crate) channels: usize,
     /// States after the step: their sign is that of the winning message.
     pub(crate) after: *const T,
-    /// Gradient of the states after the step; becomes that of the states before it, as far as it goes past the messages.
+    /// Gradient of the states after the step; becomes that of the states before it, as far as it goes past the
+    /// messages.
     pub(crate) hidden_gradient: *mut T,
     /// Second message layer transposed, `[hidden, message width padded]`, and its gradient, which is added to.
     pub(crate) second: *const T,
@@ -44,7 +45,8 @@ pub(crate) struct MaxBackward<T> {
 
 /// Receivers worked on at once.
 ///
-/// The gradient of the second layer is summed channel by channel over a block, in registers; all a block needs stays in the first-level cache.
+/// The gradient of the second layer is summed channel by channel over a block, in registers; all a block needs stays in
+/// the first-level cache.
 pub(crate) const BLOCK_NODES: usize = 24;
 
 /// Rows of winning edges that a block has room for: more than one receiver can fill.
@@ -187,8 +189,8 @@ unsafe fn channels_backward<S: Simd, const V: usize>(args: &MaxBackward<S::Scala
     }
 }
 
-/// Moves the gradients of won channels of one word from the state to row `place` of `values`. Bit `c` of the result: the gradient of channel `c` of the
-/// word goes to a message and is not zero.
+/// Moves the gradients of won channels of one word from the state to row `place` of `values`. Bit `c` of the result:
+/// the gradient of channel `c` of the word goes to a message and is not zero.
 #[inline(always)]
 unsafe fn take_won<S: Simd>(args: &MaxBackward<S::Scalar>, node: usize, word: usize, place: usize) -> u64 {
     // SAFETY: the contract of `max_backward`.
@@ -268,7 +270,8 @@ unsafe fn distribute<S: Simd>(
     }
 }
 
-/// Channels of one word that an edge won, the row of `first` that is its, and the row of `values` that is its receiver's.
+/// Channels of one word that an edge won, the row of `first` that is its, and the row of `values` that is its
+/// receiver's.
 struct Won {
     edge: usize,
     row: usize,

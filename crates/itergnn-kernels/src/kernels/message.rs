@@ -5,7 +5,8 @@ use crate::simd::Simd;
 
 /// Rows of messages and where their parts lie.
 ///
-/// Row `i` has the input `prepared[senders[i]] + prepared[receivers[i]][receiver_column ..] + features[edges[i]] . edge_weight`.
+/// Row `i` has the input `prepared[senders[i]] + prepared[receivers[i]][receiver_column ..] + features[edges[i]] .
+/// edge_weight`.
 #[derive(Clone, Copy)]
 pub(crate) struct MessageRows<T> {
     pub(crate) senders: *const u32,

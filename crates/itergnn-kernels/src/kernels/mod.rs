@@ -2,7 +2,8 @@
 //!
 //! [`Kernels`] is a table of function pointers; the code that calls it is the same for every instruction set.
 
-// Several register arrays are indexed in step by a constant number of vectors; iterators over one of them would hide that.
+// Several register arrays are indexed in step by a constant number of vectors; iterators over one of them would hide
+// that.
 #![allow(clippy::needless_range_loop)]
 
 mod active;

@@ -16,7 +16,8 @@ pub(crate) struct GatherSum<T> {
 }
 
 /// # Safety
-/// The instruction set is available; pointers are valid for the shapes, senders are nodes, and `target` does not overlap `source`.
+/// The instruction set is available; pointers are valid for the shapes, senders are nodes, and `target` does not
+/// overlap `source`.
 #[inline(always)]
 pub(super) unsafe fn gather_sum<S: Simd>(args: &GatherSum<S::Scalar>) {
     // SAFETY: the contract of the function.
@@ -49,7 +50,8 @@ pub(crate) struct ScatterSum<T> {
 }
 
 /// # Safety
-/// The instruction set is available; pointers are valid for the shapes, senders are nodes, and `target` does not overlap `source`.
+/// The instruction set is available; pointers are valid for the shapes, senders are nodes, and `target` does not
+/// overlap `source`.
 #[inline(always)]
 pub(super) unsafe fn scatter_sum<S: Simd>(args: &ScatterSum<S::Scalar>) {
     // SAFETY: the contract of the function.

@@ -86,8 +86,8 @@ pub(super) unsafe fn affine_relu<S: Simd>(args: &AffineRelu<S::Scalar>) {
     }
 }
 
-/// What the gradient of a normalisation needs of all rows: with `g` the gradient where `scale * y + shift` is positive and 0 elsewhere, the sums of `g` and
-/// of `g (y - mean)` by column.
+/// What the gradient of a normalisation needs of all rows: with `g` the gradient where `scale * y + shift` is positive
+/// and 0 elsewhere, the sums of `g` and of `g (y - mean)` by column.
 #[derive(Clone, Copy)]
 pub(crate) struct NormaliseSums<T> {
     pub(crate) rows: usize,
@@ -130,7 +130,8 @@ pub(super) unsafe fn normalise_sums<S: Simd>(args: &NormaliseSums<S::Scalar>) {
     }
 }
 
-/// `target = scale * g + constant + slope * (y - mean)` with `g` as in [`NormaliseSums`]: the gradient of a normalisation.
+/// `target = scale * g + constant + slope * (y - mean)` with `g` as in [`NormaliseSums`]: the gradient of a
+/// normalisation.
 #[derive(Clone, Copy)]
 pub(crate) struct NormaliseBackward<T> {
     pub(crate) rows: usize,

@@ -15,7 +15,8 @@ pub(crate) struct WeightedAdd<T> {
     pub(crate) weight_step: usize,
     /// What the old values are multiplied by, in the same steps; null for 1.
     pub(crate) keeps: *const T,
-    /// If not null, `[rows]`: the product of each row of `source` with the same row of this matrix is stored in `products`.
+    /// If not null, `[rows]`: the product of each row of `source` with the same row of this matrix is stored in
+    /// `products`.
     pub(crate) factor: *const T,
     pub(crate) products: *mut T,
 }

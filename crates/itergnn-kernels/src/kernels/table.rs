@@ -62,8 +62,8 @@ macro_rules! declare {
     (() $($name:ident: $args:ident => $result:ty;)*) => {
         /// The kernels compiled for one instruction set.
         ///
-        /// Calling one requires that the processor offers the instruction set (the tables are only handed out where it does) and that the pointers in
-        /// its arguments are valid for the shapes given with them.
+        /// Calling one requires that the processor offers the instruction set (the tables are only handed out where it
+        /// does) and that the pointers in its arguments are valid for the shapes given with them.
         #[derive(Debug)]
         pub struct Kernels<T: 'static> {
             $(pub(crate) $name: unsafe fn(&$args<T>) -> $result,)*
@@ -77,7 +77,8 @@ macro_rules! table {
             $(
                 #[$attribute]
                 unsafe fn $name(args: &$args<$scalar>) -> $result {
-                    // SAFETY: the contract of this function is that of the generic one, and the attribute enables what it is compiled for.
+                    // SAFETY: the contract of this function is that of the generic one, and the attribute enables what
+                    // it is compiled for.
                     unsafe { self::$name::<$simd>(args) }
                 }
             )*

@@ -1,7 +1,7 @@
 //! Operations over contiguous segments of rows, forward and backward: sums, extremes, softmax, sparsemax.
 //!
-//! Every function takes row-major `[rows, width]` slices. They run on one thread: a graph step is a few hundred thousand numbers, and the fused
-//! [`block`](crate::block) takes over where speed matters.
+//! Every function takes row-major `[rows, width]` slices. They run on one thread: a graph step is a few hundred
+//! thousand numbers, and the fused [`block`](crate::block) takes over where speed matters.
 
 mod elementwise;
 mod extreme;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 /// Consecutive groups of rows, one per receiver: rows `offsets[i]..offsets[i + 1]` belong to segment `i`.
 ///
-/// Edges are stored sorted by receiver, so the incoming edges of every node are such a group. The offsets stay on the host
-/// because every kernel walks them; they are shared, so a clone costs one reference count.
+/// Edges are stored sorted by receiver, so the incoming edges of every node are such a group. The offsets stay on the
+/// host because every kernel walks them; they are shared, so a clone costs one reference count.
 ///
 /// # Example
 ///

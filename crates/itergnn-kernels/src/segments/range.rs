@@ -33,7 +33,8 @@ fn range_of<F: Real>(values: &[F], rows: std::ops::Range<usize>, width: usize, c
     (!zero).then_some(Range { maximum, minimum, width: range })
 }
 
-/// `(x - max) / (max - min)` per segment and channel, 0 where the range counts as zero: the scale of the scores is removed.
+/// `(x - max) / (max - min)` per segment and channel, 0 where the range counts as zero: the scale of the scores is
+/// removed.
 pub fn range_normalise<F: Real>(values: &[F], segments: &Segments, width: usize) -> Vec<F> {
     let mut output = vec![F::ZERO; values.len()];
     for rows in segments.iter().filter(|rows| !rows.is_empty()) {
@@ -51,7 +52,8 @@ pub fn range_normalise<F: Real>(values: &[F], segments: &Segments, width: usize)
 
 /// Backward of [`range_normalise`], through the maximum and the minimum too.
 ///
-/// With `y = (x - M) / R`, `R = M - m`: `dx_i = g_i / R - [i = M] G / R + ([i = m] - [i = M]) Y / R`, `G = sum g`, `Y = sum g y`.
+/// With `y = (x - M) / R`, `R = M - m`: `dx_i = g_i / R - [i = M] G / R + ([i = m] - [i = M]) Y / R`, `G = sum g`, `Y =
+/// sum g y`.
 pub fn range_normalise_backward<F: Real>(
     values: &[F],
     output: &[F],

@@ -21,7 +21,8 @@ pub const STOP_EPSILON: f64 = 1e-7;
 /// Why a network is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Gradients are wanted: loops are capped (at 30 steps unless configured otherwise) because every step is kept for the backward pass.
+    /// Gradients are wanted: loops are capped (at 30 steps unless configured otherwise) because every step is kept for
+    /// the backward pass.
     Training,
     /// Only the answer is wanted: loops run until they are done.
     Inference,
@@ -104,7 +105,8 @@ pub struct IterConfig {
     pub pooling: ReadoutKind,
     /// Whether the confidence has a bias; `None` follows the prior of the model.
     pub confidence_bias: Option<bool>,
-    /// Nodes that are done keep shrinking by the decay until their graph is done, as in the authors' code; only for imported node-wise models.
+    /// Nodes that are done keep shrinking by the decay until their graph is done, as in the authors' code; only for
+    /// imported node-wise models.
     pub decay_finished: bool,
     /// Most steps in training.
     pub training_cap: usize,
@@ -221,7 +223,8 @@ impl ControllerConfig {
         self
     }
 
-    /// The same controller with states pooled otherwise for a graph's confidence; a stack or shared controller has none and stays as it is.
+    /// The same controller with states pooled otherwise for a graph's confidence; a stack or shared controller has none
+    /// and stays as it is.
     #[must_use]
     pub fn pooled_by(mut self, readout: ReadoutKind) -> Self {
         if let Some((_, pooling)) = self.confidence_mut() {
@@ -230,7 +233,8 @@ impl ControllerConfig {
         self
     }
 
-    /// What has a confidence of its own, and how states are pooled for a graph's; a stack or shared controller has none.
+    /// What has a confidence of its own, and how states are pooled for a graph's; a stack or shared controller has
+    /// none.
     pub fn confidence(&self) -> Option<(Scope, ReadoutKind)> {
         match self {
             Self::Iter(config) | Self::IterDecay(config) => Some((config.scope, config.pooling)),
@@ -256,7 +260,8 @@ impl ControllerConfig {
         self
     }
 
-    /// Most steps of a run (the number of steps, where there is no stopping criterion): `cap` if given, else as configured for the mode.
+    /// Most steps of a run (the number of steps, where there is no stopping criterion): `cap` if given, else as
+    /// configured for the mode.
     pub fn most_steps(&self, mode: Mode, cap: Option<usize>) -> usize {
         let loops = |training: usize, inference: Option<usize>| match mode {
             Mode::Training => training,
@@ -275,7 +280,8 @@ impl ControllerConfig {
         }
     }
 
-    /// The controller of one run: its training form is what the run does. Caps are those of the mode, and only training settles.
+    /// The controller of one run: its training form is what the run does. Caps are those of the mode, and only training
+    /// settles.
     #[must_use]
     pub fn resolved(mut self, mode: Mode, cap: Option<usize>) -> Self {
         let most = self.most_steps(mode, cap);

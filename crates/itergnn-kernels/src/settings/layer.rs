@@ -143,7 +143,8 @@ pub struct LayerConfig {
     /// Whether every node hears itself (gcn, gat).
     #[serde(default = "yes")]
     pub add_self_loops: bool,
-    /// Whether the layer reads edge attributes: as edge weight (gcn, one feature) or in the attention (gat, PyG's `edge_dim`).
+    /// Whether the layer reads edge attributes: as edge weight (gcn, one feature) or in the attention (gat, PyG's
+    /// `edge_dim`).
     #[serde(default)]
     pub use_edge_attributes: bool,
     /// Number of attention heads (gat).

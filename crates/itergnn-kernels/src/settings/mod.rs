@@ -1,7 +1,7 @@
 //! What networks are made of, as plain data: layers, controllers, readouts.
 //!
-//! Every setting is defined here once. The kernels run these, `itergnn-nn` makes modules of them, files and command lines spell them: the
-//! serialised form and the names ([`strum::VariantNames`]) are part of the file format.
+//! Every setting is defined here once. The kernels run these, `itergnn-nn` makes modules of them, files and command
+//! lines spell them: the serialised form and the names ([`strum::VariantNames`]) are part of the file format.
 
 mod activation;
 mod classifier;

@@ -8,7 +8,8 @@ use super::Simd;
 #[derive(Clone, Copy)]
 pub(crate) struct Avx2;
 
-// SAFETY: each method is a few AVX2 or FMA instructions, which the trait's contract says are available, on pointers it says are valid.
+// SAFETY: each method is a few AVX2 or FMA instructions, which the trait's contract says are available, on pointers it
+// says are valid.
 unsafe impl Simd for Avx2 {
     type Scalar = f32;
     type Vector = __m256;

@@ -50,11 +50,12 @@ impl Isa {
         Self::ALL.into_iter().rev().find(|isa| isa.is_available()).unwrap_or(Self::Portable)
     }
 
-    /// What to use when the caller does not say: the environment variable `ITERGNN_ISA` (`portable`, `avx2` or `avx512`) if it is set, else
-    /// [`Isa::best`]. Read once per process.
+    /// What to use when the caller does not say: the environment variable `ITERGNN_ISA` (`portable`, `avx2` or
+    /// `avx512`) if it is set, else [`Isa::best`]. Read once per process.
     ///
     /// # Errors
-    /// [`KernelError::IsaUnknown`] or [`KernelError::IsaUnavailable`] when the variable asks for something that cannot be used.
+    /// [`KernelError::IsaUnknown`] or [`KernelError::IsaUnavailable`] when the variable asks for something that cannot
+    /// be used.
     pub fn from_environment() -> Result<Self, KernelError> {
         static CHOICE: OnceLock<Result<Isa, KernelError>> = OnceLock::new();
         CHOICE

@@ -1,7 +1,7 @@
 //! The vector instructions the kernels are written in, once per instruction set.
 //!
-//! Kernels are generic over [`Simd`]; everything here is `#[inline(always)]`, so that the code ends up inside the function that enables the instruction
-//! set. Nothing outside this crate sees vectors, only [`Isa`].
+//! Kernels are generic over [`Simd`]; everything here is `#[inline(always)]`, so that the code ends up inside the
+//! function that enables the instruction set. Nothing outside this crate sees vectors, only [`Isa`].
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -30,8 +30,8 @@ pub(crate) const fn padded(width: usize) -> usize {
 /// Vectors of an instruction set.
 ///
 /// # Safety
-/// Every method may only be called where the processor offers the instruction set; pointers must be valid for [`Simd::LANES`] values (bytes or words
-/// where the name says so) and need no alignment.
+/// Every method may only be called where the processor offers the instruction set; pointers must be valid for
+/// [`Simd::LANES`] values (bytes or words where the name says so) and need no alignment.
 pub(crate) unsafe trait Simd: Copy + 'static {
     /// What a lane holds.
     type Scalar: Real;

@@ -1,9 +1,11 @@
 //! Least squares with a handful of unknowns.
 
-/// A column counts as a combination of the earlier ones if less than this share of it is new; far above the rounding of `f64` sums.
+/// A column counts as a combination of the earlier ones if less than this share of it is new; far above the rounding of
+/// `f64` sums.
 const NEW: f64 = 1e-9;
 
-/// The coefficients `a` that minimise `|sum_j a_j columns_j - target|`, by Gram and Schmidt; columns that add nothing to the earlier ones get 0.
+/// The coefficients `a` that minimise `|sum_j a_j columns_j - target|`, by Gram and Schmidt; columns that add nothing
+/// to the earlier ones get 0.
 pub(super) fn least_squares(columns: &[Vec<f64>], target: &[f64]) -> Vec<f64> {
     least_squares_of_rank(columns, target, NEW)
 }

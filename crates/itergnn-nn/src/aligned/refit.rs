@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What [`GnnModel::finish`](crate::GnnModel::finish) did: this part of a model was fitted to training samples at once, not learned by gradient steps.
+/// What [`GnnModel::finish`](crate::GnnModel::finish) did: this part of a model was fitted to training samples at once,
+/// not learned by gradient steps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Refit {
     /// Root of the mean squared error of the training predictions before, with absent values at minus infinity.

@@ -20,11 +20,13 @@ pub trait StoppingCriterion {
     fn confidence(&self, graph: &GraphTensors, input: Tensor<2>, hidden: Tensor<2>) -> Tensor<2>;
 }
 
-/// A learned criterion: c = sigmoid(linear(f)), with f the pooled hidden state of a graph or the hidden state of a node.
+/// A learned criterion: c = sigmoid(linear(f)), with f the pooled hidden state of a graph or the hidden state of a
+/// node.
 ///
-/// With `scale_free`, f is divided by its L1 norm first (a zero vector stays zero), so that c does not change when f is scaled by a positive number. Under
-/// a homogeneous layer, f scales with the inputs, hence c and the number of steps do not change with them: homogeneity of degree 0, checked by
-/// `scale_free_predictions_scale_and_iterations_do_not` in `tests/model_laws.rs`.
+/// With `scale_free`, f is divided by its L1 norm first (a zero vector stays zero), so that c does not change when f is
+/// scaled by a positive number. Under a homogeneous layer, f scales with the inputs, hence c and the number of steps do
+/// not change with them: homogeneity of degree 0, checked by `scale_free_predictions_scale_and_iterations_do_not` in
+/// `tests/model_laws.rs`.
 #[derive(Module, Debug)]
 pub struct Confidence {
     readout: Option<Readout>,

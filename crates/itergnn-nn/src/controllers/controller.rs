@@ -35,7 +35,8 @@ pub struct Loop {
 impl Controller {
     /// A controller with weights drawn from `rng`.
     ///
-    /// `confidence_bias` is what the prior says about the bias of the confidence; the controller's own setting goes first.
+    /// `confidence_bias` is what the prior says about the bias of the confidence; the controller's own setting goes
+    /// first.
     ///
     /// # Errors
     /// [`Error::Config`] for parameters that make no sense.

@@ -6,7 +6,8 @@ use super::{ActConfig, IterConfig};
 
 /// How a loop weighs its steps and when it stops.
 ///
-/// One rule serves every graph (or node) of a batch at once: all tensors are `[elements, 1]`, where an element is a graph or a node.
+/// One rule serves every graph (or node) of a batch at once: all tensors are `[elements, 1]`, where an element is a
+/// graph or a node.
 pub trait Halting {
     /// What the accumulated output is multiplied by before a step is added to it.
     fn decay(&self) -> f64 {
@@ -23,8 +24,8 @@ pub trait Halting {
 
     /// Weighs one step.
     ///
-    /// `step` counts from 1. `capped` says that no step will follow because the cap is reached, whatever the confidence; `training` that
-    /// gradients are wanted.
+    /// `step` counts from 1. `capped` says that no step will follow because the cap is reached, whatever the
+    /// confidence; `training` that gradients are wanted.
     fn step(
         &self,
         remaining: Tensor<2>,
@@ -40,13 +41,15 @@ pub trait Halting {
 pub struct HaltingStep {
     /// Weight of this step's hidden state, `[elements, 1]`.
     pub weight: Tensor<2>,
-    /// Probability that the criterion itself leaves after the step, `[elements, 1]`; at a cap it tells who would have gone on.
+    /// Probability that the criterion itself leaves after the step, `[elements, 1]`; at a cap it tells who would have
+    /// gone on.
     pub remaining: Tensor<2>,
     /// What the step adds to the loss, `[elements, 1]`; averaged over all elements of the batch.
     pub charge: Option<Tensor<2>>,
 }
 
-/// The iterative module of the paper: stops with probability c^k at step k and returns the expectation of the hidden state.
+/// The iterative module of the paper: stops with probability c^k at step k and returns the expectation of the hidden
+/// state.
 ///
 /// With remaining probability r^0 = 1 and decay lambda (1 for the plain form):
 /// ```text
@@ -58,8 +61,9 @@ pub struct HaltingStep {
 ///
 /// # Options beyond the paper
 /// - `normalised` divides h~ by that sum, so that the output does not shrink with the number of steps.
-/// - `settle`: in training, all probability that reaches the last allowed step is spent there, and `settle` times that probability (before the
-///   last step's own confidence counts) is charged to the loss. Without it a network may lean on the cap instead of learning to stop.
+/// - `settle`: in training, all probability that reaches the last allowed step is spent there, and `settle` times that
+///   probability (before the last step's own confidence counts) is charged to the loss. Without it a network may lean
+///   on the cap instead of learning to stop.
 ///
 /// # Paper
 /// Algorithm 1 and the algorithms "IterGNN with decay" and "IterGNN's efficient inference".
@@ -104,7 +108,8 @@ impl Halting for IterConfig {
 /// The weights sum to 1 always, also at the cap. N is piecewise constant, so the cost has a gradient through R only.
 ///
 /// # Paper
-/// Graves, "Adaptive Computation Time for Recurrent Neural Networks", section 2; tau is the paper's baseline parameter in {0, 0.1, 0.01, 0.001}.
+/// Graves, "Adaptive Computation Time for Recurrent Neural Networks", section 2; tau is the paper's baseline parameter
+/// in {0, 0.1, 0.01, 0.001}.
 impl Halting for ActConfig {
     fn epsilon(&self) -> f64 {
         self.epsilon

@@ -8,11 +8,12 @@
 //! | `iter-decay` | lambda^(K-1) sum_j p_j h^j (the paper's efficient inference) | the same, the remaining probability shrinking by lambda a step |
 //! | `act` | Graves' adaptive computation time, with ponder cost | when the confidences sum to 1 |
 //!
-//! The three loops differ only in their [`Halting`] rule; [`run_loop`] does the rest for all of them: one confidence a graph or one a node, the cap
-//! of 30 steps in training, graphs that are done leaving the batch, and the [`Trace`]. Memory at inference does not grow with the number of steps.
+//! The three loops differ only in their [`Halting`] rule; [`run_loop`] does the rest for all of them: one confidence a
+//! graph or one a node, the cap of 30 steps in training, graphs that are done leaving the batch, and the [`Trace`].
+//! Memory at inference does not grow with the number of steps.
 //!
-//! The paper lets a finished graph's accumulator shrink on while other graphs of its batch run. Here a finished graph (or node) is frozen, so that
-//! a result does not depend on what else is in the batch.
+//! The paper lets a finished graph's accumulator shrink on while other graphs of its batch run. Here a finished graph
+//! (or node) is frozen, so that a result does not depend on what else is in the batch.
 
 mod confidence;
 mod controller;

@@ -88,7 +88,8 @@ pub struct ControllerOutput {
     pub scope: Scope,
     /// When every graph or node stopped.
     pub stops: Stops,
-    /// What the controller adds to the loss: unspent probability (`settle`) or ponder cost (`act`), averaged over graphs or nodes.
+    /// What the controller adds to the loss: unspent probability (`settle`) or ponder cost (`act`), averaged over
+    /// graphs or nodes.
     pub auxiliary_loss: Option<Tensor<1>>,
     /// Every step, if asked for.
     pub trace: Option<Trace>,

@@ -10,14 +10,16 @@ use crate::{GraphTensors, MessagePassing};
 
 /// Repeats `body` until `criterion` and `rule` say that every graph is done, at most `cap` times.
 ///
-/// Graphs that are done leave the batch and cost nothing more; a graph without nodes takes no step at all. Nodes that are done (scope [`Scope::Node`]) keep their output while the rest of
-/// their graph goes on, unless `decay_finished`. A remaining probability that is not a number counts as done.
+/// Graphs that are done leave the batch and cost nothing more; a graph without nodes takes no step at all. Nodes that
+/// are done (scope [`Scope::Node`]) keep their output while the rest of their graph goes on, unless `decay_finished`. A
+/// remaining probability that is not a number counts as done.
 ///
 /// # Shapes
 /// `input` is `[nodes, input]`, `hidden` and the output `[nodes, hidden]`.
 ///
 /// # Complexity
-/// One evaluation of the body a step, on the graphs that still run. Without gradients the memory does not depend on the number of steps.
+/// One evaluation of the body a step, on the graphs that still run. Without gradients the memory does not depend on the
+/// number of steps.
 ///
 /// # Panics
 /// If `cap` is 0.

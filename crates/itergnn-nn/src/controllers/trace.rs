@@ -69,7 +69,8 @@ pub struct TraceStep {
     pub graphs: Vec<usize>,
     /// For each of these graphs the largest |h^k - h^(k-1)| of any node and channel.
     pub change: Vec<f64>,
-    /// For each of these graphs the share of nodes whose state the step changed: what has to be computed afresh in the next one.
+    /// For each of these graphs the share of nodes whose state the step changed: what has to be computed afresh in the
+    /// next one.
     pub changed: Vec<f64>,
     /// What has a confidence: these graphs, or their nodes; empty for a stack.
     pub elements: Vec<usize>,
@@ -139,7 +140,8 @@ pub(crate) fn watched(watch: Option<NodeWatch>, before: &Tensor<2>, after: &Tens
     watch.map(|watch| watch.look(&host_values(before.clone()), &host_values(after.clone()), after.dims()[1]))
 }
 
-/// The largest absolute difference between two states, and the share of nodes that differ at all, for each graph of `node_offsets`.
+/// The largest absolute difference between two states, and the share of nodes that differ at all, for each graph of
+/// `node_offsets`.
 pub(crate) fn changes(before: &Tensor<2>, after: &Tensor<2>, node_offsets: &[u32]) -> (Vec<f64>, Vec<f64>) {
     let width = after.dims()[1].max(1);
     let difference = host_values(after.clone() - before.clone());

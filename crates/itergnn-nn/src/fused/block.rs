@@ -26,7 +26,8 @@ pub(crate) struct FusedBlock<'a> {
 /// `input` is `[nodes, input]`, `hidden` and the output's state `[nodes, hidden]`.
 ///
 /// # Errors
-/// [`Error::Config`] with what the kernels refuse, such as an instruction set that the environment asks for and the processor lacks.
+/// [`Error::Config`] with what the kernels refuse, such as an instruction set that the environment asks for and the
+/// processor lacks.
 pub(crate) fn run(
     block: &FusedBlock<'_>,
     graph: &GraphTensors,

@@ -13,7 +13,8 @@ use super::fault::{Fault, FaultLog};
 use super::recovery::graph_by_graph;
 /// A block on a batch, without its numbers. A clone speaks of the same run.
 ///
-/// Tensors go through the framework; everything else (who sends to whom, which step was the last, what the way back needs) goes through this.
+/// Tensors go through the framework; everything else (who sends to whom, which step was the last, what the way back
+/// needs) goes through this.
 #[derive(Debug, Clone)]
 pub(super) struct BlockCall {
     run: Arc<Run>,
@@ -82,7 +83,8 @@ impl BlockCall {
         Self { run: self.run.clone(), recording: Some(wanted) }
     }
 
-    /// Values of the output that are node states, `[nodes, hidden width]`; the rest of [`forward`](Self::forward)'s result is unspent probability.
+    /// Values of the output that are node states, `[nodes, hidden width]`; the rest of [`forward`](Self::forward)'s
+    /// result is unspent probability.
     pub(super) fn state_values(&self) -> usize {
         self.run.structure.incoming().len() * self.run.config.hidden_width()
     }
@@ -128,8 +130,8 @@ impl BlockCall {
         values
     }
 
-    /// The results, with a tape if this run is recording. A batch with a value that overflowed is run again without it, since there is nothing to
-    /// differentiate.
+    /// The results, with a tape if this run is recording. A batch with a value that overflowed is run again without it,
+    /// since there is nothing to differentiate.
     fn compute<T: Real>(&self, inputs: &BlockInputs<'_, T>) -> Result<(BlockOutput<T>, Option<Tape<T>>), KernelError> {
         let Run { config, engine, structure, faults, .. } = &*self.run;
         let computed = match self.recording {
@@ -158,7 +160,8 @@ impl BlockCall {
         }
     }
 
-    /// All gradients, from the gradient of what [`forward`](Self::forward) returned; NaN throughout where they, or the values before, are not finite.
+    /// All gradients, from the gradient of what [`forward`](Self::forward) returned; NaN throughout where they, or the
+    /// values before, are not finite.
     ///
     /// # Panics
     /// If the numbers are not those of a run that was recording.

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 /// The wall time that the kernels took for one run of a block; a clone reads the same clock.
 ///
-/// What a training step spends beside it is tensor operations: the share that `cargo bench -p itergnn-train --bench train_step` prints.
+/// What a training step spends beside it is tensor operations: the share that `cargo bench -p itergnn-train --bench
+/// train_step` prints.
 #[derive(Debug, Clone, Default)]
 pub struct KernelClock {
     nanoseconds: Arc<[AtomicU64; 2]>,

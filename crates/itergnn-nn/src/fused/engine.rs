@@ -80,8 +80,9 @@ pub struct EngineUse {
     pub faults: FaultLog,
     /// How long the kernels worked; stands still in a plain run.
     pub clock: KernelClock,
-    /// Per graph and step, the share of nodes that had changed in the step before and so had to send again (1 at first; nodes that the kernels follow as one
-    /// count as one). Only the fused engine measures it, and only for predictions; empty elsewhere.
+    /// Per graph and step, the share of nodes that had changed in the step before and so had to send again (1 at first;
+    /// nodes that the kernels follow as one count as one). Only the fused engine measures it, and only for predictions;
+    /// empty elsewhere.
     pub active_shares: Vec<Vec<f32>>,
 }
 

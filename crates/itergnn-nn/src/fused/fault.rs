@@ -40,8 +40,8 @@ impl Fault {
 
 /// The faults of one run; a clone shares them.
 ///
-/// The backward pass comes after the output was handed out and has no other way to speak, so look again after it: a faulty graph has NaN in its outputs,
-/// and a faulty backward pass NaN in all its gradients.
+/// The backward pass comes after the output was handed out and has no other way to speak, so look again after it: a
+/// faulty graph has NaN in its outputs, and a faulty backward pass NaN in all its gradients.
 #[derive(Debug, Clone, Default)]
 pub struct FaultLog {
     faults: Arc<Mutex<Vec<Fault>>>,

@@ -1,7 +1,9 @@
-//! The fused engine as one operation of the tensor framework, and the one place that chooses between it and the plain path.
+//! The fused engine as one operation of the tensor framework, and the one place that chooses between it and the plain
+//! path.
 //!
-//! A controller around a message-passing layer is hundreds of small tensor operations per step. The kernels of `itergnn-kernels` do the same work as one
-//! operation on the whole batch, forward and backward; here that operation meets modules, tensors and gradients:
+//! A controller around a message-passing layer is hundreds of small tensor operations per step. The kernels of
+//! `itergnn-kernels` do the same work as one operation on the whole batch, forward and backward; here that operation
+//! meets modules, tensors and gradients:
 //!
 //! | file | what |
 //! |---|---|
@@ -13,8 +15,9 @@
 //! | `recovery` | what is left of a batch when a value overflows |
 //! | `block` | from modules to a [`ControllerOutput`](crate::controllers::ControllerOutput) |
 //!
-//! The plain path is the specification: `tests/fused_f32.rs` and `tests/fused_f64.rs` compare every covered combination with it, outputs, steps, auxiliary
-//! loss and all gradients. What the kernels do not cover runs plain, and [`EngineUse`] says why.
+//! The plain path is the specification: `tests/fused_f32.rs` and `tests/fused_f64.rs` compare every covered combination
+//! with it, outputs, steps, auxiliary loss and all gradients. What the kernels do not cover runs plain, and
+//! [`EngineUse`] says why.
 
 mod block;
 mod call;

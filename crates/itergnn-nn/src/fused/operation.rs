@@ -24,10 +24,11 @@ pub(crate) trait FusedBackend: Backend {
     ) -> FloatTensor<Self>;
 }
 
-/// The way back of [`FusedBackend`]; a trait of its own because the recorded step is generic over the backend below autodiff.
+/// The way back of [`FusedBackend`]; a trait of its own because the recorded step is generic over the backend below
+/// autodiff.
 pub(crate) trait FusedGradient: FusedBackend {
-    /// The gradients of [`fused_block`](FusedBackend::fused_block) with respect to its tensors, in their order; those of input and edges only where the
-    /// run was told that they are wanted.
+    /// The gradients of [`fused_block`](FusedBackend::fused_block) with respect to its tensors, in their order; those
+    /// of input and edges only where the run was told that they are wanted.
     fn fused_block_backward(
         tensors: [FloatTensor<Self>; 4],
         gradient: FloatTensor<Self>,

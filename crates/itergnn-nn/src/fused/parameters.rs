@@ -6,7 +6,8 @@ use itergnn_kernels::block::BlockConfig;
 
 use crate::layers::{EdgeOrder, GatConv, Layer, LayerKind};
 
-/// The weights of all layers and of the confidence, in the order of the kernels' [`ParameterLayout`](itergnn_kernels::block::ParameterLayout).
+/// The weights of all layers and of the confidence, in the order of the kernels'
+/// [`ParameterLayout`](itergnn_kernels::block::ParameterLayout).
 ///
 /// Only reshapes and concatenations, so gradients find their way to the modules' own parameters.
 ///

@@ -7,8 +7,8 @@ use super::fault::{Fault, FaultLog};
 
 /// Runs every graph of a batch alone, after the batch as a whole met a value that is not finite.
 ///
-/// Graphs do not depend on each other, so the sound ones get the results they have in any batch. The others get NaN everywhere, the iteration at which they
-/// went wrong as their number of steps, and an entry in `faults`.
+/// Graphs do not depend on each other, so the sound ones get the results they have in any batch. The others get NaN
+/// everywhere, the iteration at which they went wrong as their number of steps, and an entry in `faults`.
 ///
 /// # Errors
 /// Any other error of the kernels.

@@ -11,9 +11,10 @@ use crate::mlp::Mlp;
 
 /// A bias-free network that computes [`NormWrapped`](super::NormWrapped)`(mlp)` exactly: `F'(x) = |x|_1 F(x / |x|_1)`.
 ///
-/// With slope `s` of the activation for negative inputs, the first map doubles the input, `p = act(x)`, `q = act(-x)`. Then
-/// `x = (p - q) / (1 + s)` and `|x| = (p + q) / (1 - s)`, so the norm is a linear function of `[p ; q]`. It is carried along as one more
-/// channel, which is never negative and so passes every activation, and plays the part of the constant 1 that the biases multiply:
+/// With slope `s` of the activation for negative inputs, the first map doubles the input, `p = act(x)`, `q = act(-x)`.
+/// Then `x = (p - q) / (1 + s)` and `|x| = (p + q) / (1 - s)`, so the norm is a linear function of `[p ; q]`. It is
+/// carried along as one more channel, which is never negative and so passes every activation, and plays the part of the
+/// constant 1 that the biases multiply:
 ///
 /// ```text
 /// F'(x) = [W_K b_K] act([W_{K-1} b_{K-1}; 0 1] .. act([W_1/(1+s) + b_1/(1-s)  -W_1/(1+s) + b_1/(1-s); 1/(1-s) 1/(1-s)] act([I; -I] x)))

@@ -1,7 +1,8 @@
 //! The homogeneous prior: networks with `f(a x) = a f(x)` for every `a > 0`.
 //!
-//! A network without biases whose activations are piecewise linear is homogeneous ([`HomoMlp`]). [`NormWrapped`] makes any network
-//! homogeneous, and [`homogenise`] turns a biased one into a bias-free one that computes the same wrapped function.
+//! A network without biases whose activations are piecewise linear is homogeneous ([`HomoMlp`]). [`NormWrapped`] makes
+//! any network homogeneous, and [`homogenise`] turns a biased one into a bias-free one that computes the same wrapped
+//! function.
 
 mod homo_mlp;
 mod homogenise;

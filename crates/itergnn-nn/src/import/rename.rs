@@ -140,7 +140,8 @@ enum Form {
     AsIs,
     /// `[outputs, inputs]` to `[inputs, outputs]`.
     Transposed,
-    /// Every other run of `out` numbers of `[1, heads, 2 out]`: PyG 1 kept both attention vectors of GAT in one tensor, receiver first.
+    /// Every other run of `out` numbers of `[1, heads, 2 out]`: PyG 1 kept both attention vectors of GAT in one tensor,
+    /// receiver first.
     Half(usize),
 }
 
@@ -164,7 +165,8 @@ pub(super) fn tensors(
     }
 }
 
-/// Their lists repeat shared modules and hold prototypes that a stack or a shared layer never runs; the bias of an attention score has no effect.
+/// Their lists repeat shared modules and hold prototypes that a stack or a shared layer never runs; the bias of an
+/// attention score has no effect.
 fn may_be_unused(name: &AuthorsName, tensor: &str) -> bool {
     let no_confidence = matches!(name.architecture, AuthorsArchitecture::Deep | AuthorsArchitecture::SharedDeep);
     tensor.starts_with("gnn_module_list.")

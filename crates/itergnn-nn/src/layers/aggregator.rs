@@ -11,9 +11,11 @@ use crate::ops::{
     segment_scale_invariant_sparsemax, segment_softmax, segment_sparsemax, segment_sum,
 };
 
-/// An aggregation with the weights of its score, if it has one: `agg = sum over k of w_k m_k`, `w = softmax(keys a + b)`.
+/// An aggregation with the weights of its score, if it has one: `agg = sum over k of w_k m_k`, `w = softmax(keys a +
+/// b)`.
 ///
-/// When `homogeneous`, the score has no bias and its softmax is scale-invariant, so that the aggregate scales as the messages do.
+/// When `homogeneous`, the score has no bias and its softmax is scale-invariant, so that the aggregate scales as the
+/// messages do.
 #[derive(Module, Debug)]
 pub struct Aggregator {
     /// The linear map from an edge's inputs to its score; none for rules without score.

@@ -21,7 +21,8 @@ impl RunningStatistics {
         }
     }
 
-    /// A normalisation with these statistics; what it learns of them is learned here, since clones of a running state share it.
+    /// A normalisation with these statistics; what it learns of them is learned here, since clones of a running state
+    /// share it.
     pub(crate) fn of(&self, norm: &BatchNorm) -> BatchNorm {
         BatchNorm { running_mean: self.running_mean.clone(), running_var: self.running_var.clone(), ..norm.clone() }
     }
@@ -29,8 +30,8 @@ impl RunningStatistics {
 
 /// Normalises every feature over the rows.
 ///
-/// Burn keeps a running mean of the *biased* batch variance, PyTorch of the unbiased one, `n / (n - 1)` times as large. After a step in
-/// training the running variance is corrected, so that inference gives PyTorch's numbers.
+/// Burn keeps a running mean of the *biased* batch variance, PyTorch of the unbiased one, `n / (n - 1)` times as large.
+/// After a step in training the running variance is corrected, so that inference gives PyTorch's numbers.
 ///
 /// # Shapes
 ///

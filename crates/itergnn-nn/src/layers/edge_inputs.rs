@@ -11,8 +11,8 @@ pub(super) fn concatenate(parts: impl IntoIterator<Item = Tensor<2>>) -> Tensor<
     if parts.len() == 1 {
         return parts.remove(0);
     }
-    // The backward pass of a concatenation without rows panics in Burn 0.22.1 (a batch whose graphs have no edges); it has no
-    // gradient to give.
+    // The backward pass of a concatenation without rows panics in Burn 0.22.1 (a batch whose graphs have no edges); it
+    // has no gradient to give.
     if let Some(part) = parts.first().filter(|part| part.dims()[0] == 0) {
         let width = parts.iter().map(|part| part.dims()[1]).sum();
         return Tensor::zeros([0, width], (&part.device(), part.dtype()));

@@ -21,9 +21,11 @@ pub struct EdgeAttention {
     pub attention: Param<Tensor<2>>,
 }
 
-/// `h'_j = sum over k of softmax(score)_k v_s W + b`, `score_k = LeakyReLU(a_s . v_s W + a_r . v_j W + a_e . e_k W_e)`, per head.
+/// `h'_j = sum over k of softmax(score)_k v_s W + b`, `score_k = LeakyReLU(a_s . v_s W + a_r . v_j W + a_e . e_k W_e)`,
+/// per head.
 ///
-/// Without bias and with scale-invariant softmax it is positively homogeneous of degree 1 (`tests/layers/homogeneity.rs`).
+/// Without bias and with scale-invariant softmax it is positively homogeneous of degree 1
+/// (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///
@@ -45,7 +47,8 @@ pub struct GatConv {
 }
 
 impl GatConv {
-    /// The layer: weights by Glorot's rule, bias 0; defaults are those of PyG's `GATConv`, whose dropout on attention weights is left out.
+    /// The layer: weights by Glorot's rule, bias 0; defaults are those of PyG's `GATConv`, whose dropout on attention
+    /// weights is left out.
     pub(super) fn new(config: &LayerConfig, device: &Device, rng: &mut InitRng) -> Result<Self, Error> {
         let (heads, outputs) = (config.heads, config.hidden_width);
         if heads == 0 || (config.concat && !outputs.is_multiple_of(heads)) {

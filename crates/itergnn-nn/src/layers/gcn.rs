@@ -14,7 +14,8 @@ use crate::ops::{Segments, segment_sum};
 
 /// `h'_j = sum over k of w_k / sqrt(d_s d_j) v_s W + b`, where `d` is the sum of incoming weights, self-loop included.
 ///
-/// Without bias it is linear in the node vectors, so positively homogeneous of degree 1 (`tests/layers/homogeneity.rs`).
+/// Without bias it is linear in the node vectors, so positively homogeneous of degree 1
+/// (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///

@@ -29,8 +29,9 @@ pub struct GinConv {
     pub mlp: Mlp,
     /// One batch normalisation per affine map of the node function, between map and activation; empty without.
     pub norms: Vec<BatchNorm>,
-    /// The statistics of both normalisations at the second step, at the third, and so on; the first step has those of `norms`. States of different steps are
-    /// distributed differently, so one mean and variance for all would fit none of them.
+    /// The statistics of both normalisations at the second step, at the third, and so on; the first step has those of
+    /// `norms`. States of different steps are distributed differently, so one mean and variance for all would fit none
+    /// of them.
     pub later_statistics: Vec<RunningStatistics>,
     /// eps where it is learned, `[1]`.
     pub learned_eps: Option<Param<Tensor<1>>>,

@@ -170,8 +170,8 @@ pub struct GlobalFunction {
 ///
 /// # Paper
 ///
-/// Section 'Graph Networks blocks' (Battaglia et al. 2018). The arguments of phi_e stand in the order of PathGNN, so that
-/// PathConv is the block with attention as rho_e->v and [`NodeFunction::KeepMax`] (`tests/layers/gn_block.rs`).
+/// Section 'Graph Networks blocks' (Battaglia et al. 2018). The arguments of phi_e stand in the order of PathGNN, so
+/// that PathConv is the block with attention as rho_e->v and [`NodeFunction::KeepMax`] (`tests/layers/gn_block.rs`).
 #[derive(Module, Debug)]
 pub struct GnBlock {
     /// phi_e.

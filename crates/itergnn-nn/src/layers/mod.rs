@@ -1,7 +1,8 @@
 //! Message-passing layers.
 //!
-//! Every layer computes `hidden' = update(hidden, aggregate(message(..)))` behind one trait, [`MessagePassing`]. The node vector
-//! a layer sees is `v = [input ; hidden]`: the input attributes are concatenated again at every step, as the paper does.
+//! Every layer computes `hidden' = update(hidden, aggregate(message(..)))` behind one trait, [`MessagePassing`]. The
+//! node vector a layer sees is `v = [input ; hidden]`: the input attributes are concatenated again at every step, as
+//! the paper does.
 //!
 //! | layer | message of edge (s, r) | aggregate | update |
 //! |---|---|---|---|

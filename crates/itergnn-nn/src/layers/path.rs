@@ -13,19 +13,22 @@ use crate::init::InitRng;
 use crate::mlp::Mlp;
 use crate::ops::{Segments, keep_max};
 
-/// `h'_j = max(h_j, agg_j)`, with `agg_j` the messages of the incoming edges by maximum, or their sum weighed by attention or sparsemax:
+/// `h'_j = max(h_j, agg_j)`, with `agg_j` the messages of the incoming edges by maximum, or their sum weighed by
+/// attention or sparsemax:
 ///
 /// ```text
 /// mpnn-max    m_k = MLP(v_s, v_r, e_k)     maximum only
 /// path        m_k = MLP(v_s, v_r, e_k)     score_k = linear(v_s, v_r, e_k)
 /// path-sim    m_k = MLP(v_s, e_k)          the score still reads (v_s, v_r, e_k)
 /// ```
-/// Positively homogeneous of degree 1 without biases, the softmax then being the scale-invariant one (`tests/layers/homogeneity.rs`).
+/// Positively homogeneous of degree 1 without biases, the softmax then being the scale-invariant one
+/// (`tests/layers/homogeneity.rs`).
 ///
 /// # Paper
 ///
-/// Algorithm 'One step of PathGNN' and appendix 'Path Graph Neural Networks'. The authors' code of mpnn-max puts the receiver first and does not take the
-/// maximum with the old state; [`EdgeOrder::ReceiverFirst`](super::EdgeOrder) and [`Update::Replace`] give that.
+/// Algorithm 'One step of PathGNN' and appendix 'Path Graph Neural Networks'. The authors' code of mpnn-max puts the
+/// receiver first and does not take the maximum with the old state; [`EdgeOrder::ReceiverFirst`](super::EdgeOrder) and
+/// [`Update::Replace`] give that.
 #[derive(Module, Debug)]
 pub struct PathConv {
     /// The message function.

@@ -99,7 +99,8 @@ pub trait GraphBackend: Backend {
 /// A trait of its own, because the recorded step is generic over the backend it runs on, while autodiff itself, which
 /// differentiates once, has no use for them.
 pub trait GraphGradient: GraphBackend {
-    /// The gradient of [`unary`](GraphBackend::unary) with respect to its input; `input` and `output` where the operation keeps them.
+    /// The gradient of [`unary`](GraphBackend::unary) with respect to its input; `input` and `output` where the
+    /// operation keeps them.
     fn unary_backward(
         input: Option<FloatTensor<Self>>,
         output: Option<FloatTensor<Self>>,

@@ -42,8 +42,8 @@ pub fn segment_mean(values: Tensor<2>, segments: &Segments) -> Tensor<2> {
 
 /// Largest entry of each segment and channel. An empty segment gives 0.
 ///
-/// The gradient goes to the first row that attains the maximum. (Burn's own scatter with maximum is right forward, but gives
-/// the gradient to every duplicate index; `tests/ops/gradients.rs` guards the difference.)
+/// The gradient goes to the first row that attains the maximum. (Burn's own scatter with maximum is right forward, but
+/// gives the gradient to every duplicate index; `tests/ops/gradients.rs` guards the difference.)
 ///
 /// # Shapes
 ///
@@ -73,11 +73,12 @@ pub fn segment_softmax(scores: Tensor<2>, segments: &Segments) -> Tensor<2> {
     over(scores, segments, UnaryOperation::Softmax)
 }
 
-/// Scores with their scale and offset removed: `y_k = (x_k - max) / (max - min)` within each segment and channel, so `y` lies in
-/// `[-1, 0]`.
+/// Scores with their scale and offset removed: `y_k = (x_k - max) / (max - min)` within each segment and channel, so
+/// `y` lies in `[-1, 0]`.
 ///
-/// Where the range is below [`RANGE_TOLERANCE`](itergnn_kernels::block::RANGE_TOLERANCE) of the largest `|x|` of the segment it counts as zero: `y = 0`
-/// and no gradient. The output does not change under `x -> c x`, `c > 0`. The gradient flows through the maximum and the minimum.
+/// Where the range is below [`RANGE_TOLERANCE`](itergnn_kernels::block::RANGE_TOLERANCE) of the largest `|x|` of the
+/// segment it counts as zero: `y = 0` and no gradient. The output does not change under `x -> c x`, `c > 0`. The
+/// gradient flows through the maximum and the minimum.
 ///
 /// # Shapes
 ///
@@ -122,15 +123,16 @@ pub fn segment_sparsemax(scores: Tensor<2>, segments: &Segments) -> Tensor<2> {
     over(scores, segments, UnaryOperation::Sparsemax)
 }
 
-/// Sparsemax of scores whose scale was removed by [`segment_range_normalise`]: the scale-invariant form of [`segment_sparsemax`].
+/// Sparsemax of scores whose scale was removed by [`segment_range_normalise`]: the scale-invariant form of
+/// [`segment_sparsemax`].
 pub fn segment_scale_invariant_sparsemax(scores: Tensor<2>, segments: &Segments) -> Tensor<2> {
     segment_sparsemax(segment_range_normalise(scores, segments), segments)
 }
 
 /// `max(kept, candidate)` element by element for nodes with incoming edges; a node without any keeps its row.
 ///
-/// The comparison is strict: on a tie the old state wins and takes the whole gradient. So a state that did not change is
-/// bitwise the old one.
+/// The comparison is strict: on a tie the old state wins and takes the whole gradient. So a state that did not change
+/// is bitwise the old one.
 ///
 /// # Shapes
 ///
@@ -147,8 +149,8 @@ pub fn keep_max(kept: Tensor<2>, candidate: Tensor<2>, segments: &Segments) -> T
 
 /// LeakyReLU: `x` where positive, `slope x` elsewhere, the derivative at 0 being `slope` as in PyTorch.
 ///
-/// One pass over the values, where the built-in one is a composite of masks (8 times slower on Flex); exact for positive `x`,
-/// which the faster `(1 - slope) relu(x) + slope x` is not.
+/// One pass over the values, where the built-in one is a composite of masks (8 times slower on Flex); exact for
+/// positive `x`, which the faster `(1 - slope) relu(x) + slope x` is not.
 ///
 /// # Shapes
 ///

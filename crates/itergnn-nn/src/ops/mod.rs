@@ -1,8 +1,8 @@
 //! Operations over contiguous segments of rows, with their gradients.
 //!
-//! Burn has no segment softmax, and its scatter with maximum is silently wrong backward, so the operations here are custom
-//! operations of a backend extension over [`itergnn_kernels::segments`] (Flex; `f32` and `f64`). `tests/ops` compare each with
-//! basic operations.
+//! Burn has no segment softmax, and its scatter with maximum is silently wrong backward, so the operations here are
+//! custom operations of a backend extension over [`itergnn_kernels::segments`] (Flex; `f32` and `f64`). `tests/ops`
+//! compare each with basic operations.
 
 mod backend;
 mod functions;

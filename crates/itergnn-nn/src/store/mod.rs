@@ -1,7 +1,8 @@
 //! Trained models in one `.safetensors` file.
 //!
-//! The tensors are the parameters under the names of [`named_tensors`](crate::named_tensors). The metadata of the file has one entry, `itergnn`, which
-//! is a JSON object (one entry, because the order of several would not be the same in every run):
+//! The tensors are the parameters under the names of [`named_tensors`](crate::named_tensors). The metadata of the file
+//! has one entry, `itergnn`, which is a JSON object (one entry, because the order of several would not be the same in
+//! every run):
 //!
 //! | field | value |
 //! |---|---|
@@ -9,8 +10,8 @@
 //! | `config` | the model's [`GnnConfig`](crate::GnnConfig) |
 //! | `card` | the [`ModelCard`]: name, task, architecture in one line, seed, training record |
 //!
-//! Writing is atomic: the file appears under its name complete or not at all. Reading trusts nothing: sizes are checked before memory is asked for,
-//! and every tensor must be there, have its shape and hold finite numbers.
+//! Writing is atomic: the file appears under its name complete or not at all. Reading trusts nothing: sizes are checked
+//! before memory is asked for, and every tensor must be there, have its shape and hold finite numbers.
 
 mod card;
 mod error;

@@ -15,7 +15,8 @@ use crate::{GnnConfig, GnnModel, InitRng, NamedTensor, named_tensors, replace_te
 /// Reads a model and its card.
 ///
 /// # Errors
-/// Any [`StoreError`]: a file that is too large, not ours, newer, or whose tensors are missing, superfluous, misshapen or not finite.
+/// Any [`StoreError`]: a file that is too large, not ours, newer, or whose tensors are missing, superfluous, misshapen
+/// or not finite.
 pub fn load(path: impl AsRef<Path>, device: &Device) -> Result<(GnnModel, ModelCard), StoreError> {
     let path = path.as_ref();
     let failed = |source| StoreError::Io { path: path.to_owned(), source };

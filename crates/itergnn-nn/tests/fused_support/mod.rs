@@ -33,8 +33,9 @@ pub(crate) fn graph(nodes: usize, edges: &[[u32; 2]], seed: u64) -> Graph {
         .expect("the edges name existing nodes")
 }
 
-/// A batch whose graphs have every corner: a hub that hears everyone, a self-loop, parallel edges, a node that only sends, an isolated node, several
-/// components; one node with and without a loop; no node at all; no edges at all; a longer line.
+/// A batch whose graphs have every corner: a hub that hears everyone, a self-loop, parallel edges, a node that only
+/// sends, an isolated node, several components; one node with and without a loop; no node at all; no edges at all; a
+/// longer line.
 pub(crate) fn corners() -> Vec<Graph> {
     let mixed = [[1, 0], [2, 0], [3, 0], [0, 0], [1, 1], [0, 1], [1, 2], [1, 2], [3, 2], [5, 6], [6, 5]];
     let line: Vec<[u32; 2]> = (0..9).flat_map(|node| [[node, node + 1], [node + 1, node]]).collect();

@@ -55,7 +55,8 @@ fn biased_layers_do_not_scale() {
     let scaled = scale_graph(&graph, 100.0);
     for mut config in zoo::configs() {
         let mut layer = zoo::layer(&config);
-        // PyG starts the biases of GCN and GAT at 0; the maximum hides biases where the old state wins, so there is none here.
+        // PyG starts the biases of GCN and GAT at 0; the maximum hides biases where the old state wins, so there is
+        // none here.
         config.homogeneous = false;
         if let itergnn_nn::Layer::Gcn(convolution) = &mut layer {
             convolution.bias = convolution.bias.take().map(|bias| bias.map(|bias| bias + 1.0));

@@ -10,7 +10,8 @@ use crate::fixtures::{EDGE_WIDTH, NODE_WIDTH, assert_close, corner_graph, device
 /// Edge attributes of the graphs are `f32`, so a mean computed by hand is rounded once more.
 const SINGLE_ROUNDING: f64 = 1e-6;
 
-/// The graph with its loops replaced by one per node, whose attributes are `fill(old attributes of incoming loops, of other incoming edges)`.
+/// The graph with its loops replaced by one per node, whose attributes are `fill(old attributes of incoming loops, of
+/// other incoming edges)`.
 fn looped(graph: &Graph, width: usize, fill: impl Fn(&[Vec<f32>], &[Vec<f32>]) -> Vec<f32>) -> GraphTensors {
     let (mut edges, mut attributes) = (Vec::new(), Vec::new());
     for node in 0..graph.nodes() as u32 {

@@ -95,8 +95,9 @@ fn on_ties_the_old_state_takes_the_gradient() {
     assert_eq!(to_candidate, [0.0, 0.0, 1.0, 0.0]);
 }
 
-/// Burn 0.22.1 accumulates a maximum correctly but hands the gradient to every row that was scattered, winner or not. This test says so, so that
-/// nobody replaces the custom operation by the built-in one; when it fails, Burn may have been repaired.
+/// Burn 0.22.1 accumulates a maximum correctly but hands the gradient to every row that was scattered, winner or not.
+/// This test says so, so that nobody replaces the custom operation by the built-in one; when it fails, Burn may have
+/// been repaired.
 #[test]
 fn the_built_in_scatter_maximum_is_still_wrong_backward_and_ours_is_right() {
     let segments = Segments::from_lengths([2, 2]);

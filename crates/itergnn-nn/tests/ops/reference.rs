@@ -1,6 +1,7 @@
 //! The segment operations written with basic tensor operations on dense masks.
 //!
-//! Slow (`rows x segments` memory) and obvious: these are what the custom operations are tested against, values and gradients.
+//! Slow (`rows x segments` memory) and obvious: these are what the custom operations are tested against, values and
+//! gradients.
 
 use burn::tensor::{Bool, Int, Tensor, TensorData};
 

@@ -7,9 +7,10 @@ use crate::{Task, TaskError};
 ///
 /// The folds differ by at most one in size, and by at most one in the number of samples of any class.
 ///
-/// [`Folds::stratified`] repeats scikit-learn's `StratifiedKFold(folds, shuffle=True, random_state=seed)`, which the GIN paper's code calls, sample for sample
-/// (`reference/folds` holds scikit-learn's own for comparison). Versions of it before 0.22 (2019) dealt differently, so the folds of the paper itself, made with an
-/// older one, are others. Folds from files can be given by [`Folds::from_tests`].
+/// [`Folds::stratified`] repeats scikit-learn's `StratifiedKFold(folds, shuffle=True, random_state=seed)`, which the
+/// GIN paper's code calls, sample for sample (`reference/folds` holds scikit-learn's own for comparison). Versions of
+/// it before 0.22 (2019) dealt differently, so the folds of the paper itself, made with an older one, are others. Folds
+/// from files can be given by [`Folds::from_tests`].
 ///
 /// # Example
 /// ```
@@ -27,11 +28,13 @@ pub struct Folds {
 impl Folds {
     /// Deals samples with these classes to folds.
     ///
-    /// Classes are taken in the order of their first sample. If all samples stood sorted by class, fold `f` would get every `folds`-th of them from
-    /// number `f` on; that fixes how many of each class it tests. Which ones is decided by shuffling, for each class, the list of the folds its samples go to.
+    /// Classes are taken in the order of their first sample. If all samples stood sorted by class, fold `f` would get
+    /// every `folds`-th of them from number `f` on; that fixes how many of each class it tests. Which ones is decided
+    /// by shuffling, for each class, the list of the folds its samples go to.
     ///
     /// # Errors
-    /// [`TaskError::Setting`] for fewer than two folds, more folds than samples, or a seed beyond 32 bits, which numpy's generator does not take.
+    /// [`TaskError::Setting`] for fewer than two folds, more folds than samples, or a seed beyond 32 bits, which
+    /// numpy's generator does not take.
     pub fn stratified(classes: &[u32], folds: usize, seed: u64) -> Result<Self, TaskError> {
         let refused = |what, why| TaskError::Setting { task: Task::GraphClassification, what, why };
         if folds < 2 || folds > classes.len() {

@@ -6,9 +6,11 @@ const WORDS: usize = 624;
 /// Distance of the word that is mixed in when the state is renewed.
 const MIDDLE: usize = 397;
 
-/// What `numpy.random.RandomState(seed)` draws from: the Mersenne twister MT19937 of Matsumoto and Nishimura (1998), seeded by one word.
+/// What `numpy.random.RandomState(seed)` draws from: the Mersenne twister MT19937 of Matsumoto and Nishimura (1998),
+/// seeded by one word.
 ///
-/// Published folds and splits of many data sets come from it, so being able to repeat it is worth sixty lines. Everything of our own draws from ChaCha8.
+/// Published folds and splits of many data sets come from it, so being able to repeat it is worth sixty lines.
+/// Everything of our own draws from ChaCha8.
 #[derive(Debug, Clone)]
 pub(super) struct LegacyRandomState {
     words: [u32; WORDS],

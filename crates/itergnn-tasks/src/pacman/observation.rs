@@ -14,7 +14,8 @@ pub const NODE_ATTRIBUTES: usize = 5;
 /// Numbers on each node of [`Observation::compass_graph`]: one-hot (agent, dot, landmark).
 pub const COMPASS_NODE_ATTRIBUTES: usize = 3;
 
-/// Numbers on each edge of [`Observation::compass_graph`]: the distance, and whether the sender lies to the right of the receiver, to its left, below, above.
+/// Numbers on each edge of [`Observation::compass_graph`]: the distance, and whether the sender lies to the right of
+/// the receiver, to its left, below, above.
 pub const COMPASS_EDGE_ATTRIBUTES: usize = 5;
 
 /// What a node of an observation is.
@@ -46,9 +47,10 @@ pub struct ObservedNode {
 
 /// A game as agent, dots and landmarks: what [`Observation::graph`] makes a graph of, in a few bytes a node.
 ///
-/// Nodes are the agent, then the dots that are left (reachable or not) in the order in which they were placed, then the landmarks. A landmark
-/// stands at each cell where a shortest path from the agent to a dot turns; of all shortest paths one is taken that goes straight on where it
-/// can, seen from the dot. A cell is a landmark once, however many paths turn there, and may also hold a dot.
+/// Nodes are the agent, then the dots that are left (reachable or not) in the order in which they were placed, then the
+/// landmarks. A landmark stands at each cell where a shortest path from the agent to a dot turns; of all shortest paths
+/// one is taken that goes straight on where it can, seen from the dot. A cell is a landmark once, however many paths
+/// turn there, and may also hold a dot.
 ///
 /// # Example
 /// ```
@@ -101,12 +103,15 @@ impl Observation {
 
     /// The straight ways alone, each with its direction beside its length.
     ///
-    /// Paths consist of straight pieces between neighbouring corners, so only nodes in one row or column have an edge. Edges say all that positions say of them, so nodes need none: what is learned in one place holds in
-    /// every other. Nothing is added to what [`Observation::graph`] shows; a network is saved from comparing positions, and from most of the work.
+    /// Paths consist of straight pieces between neighbouring corners, so only nodes in one row or column have an edge.
+    /// Edges say all that positions say of them, so nodes need none: what is learned in one place holds in every other.
+    /// Nothing is added to what [`Observation::graph`] shows; a network is saved from comparing positions, and from
+    /// most of the work.
     ///
     /// # Shapes
-    /// Node attributes `[nodes, 3]`: one-hot (agent, dot, landmark). Edge attributes `[edges, 5]`: the distance, then 1 where the sender lies to the right of the receiver, to its left, below it, above it, else 0; all four are 0 where a dot
-    /// and a landmark share a cell.
+    /// Node attributes `[nodes, 3]`: one-hot (agent, dot, landmark). Edge attributes `[edges, 5]`: the distance, then 1
+    /// where the sender lies to the right of the receiver, to its left, below it, above it, else 0; all four are 0
+    /// where a dot and a landmark share a cell.
     ///
     /// # Errors
     /// As [`Observation::graph`].
@@ -118,7 +123,8 @@ impl Observation {
         })
     }
 
-    /// The graph with the last `node_width` of the node attributes and the edges that `joined` lets through, given sender and receiver, with `more` numbers after the length of each.
+    /// The graph with the last `node_width` of the node attributes and the edges that `joined` lets through, given
+    /// sender and receiver, with `more` numbers after the length of each.
     fn graph_of<const MORE: usize>(
         &self,
         node_width: usize,

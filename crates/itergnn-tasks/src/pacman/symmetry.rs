@@ -4,7 +4,8 @@ use super::Action;
 
 /// One of the eight rotations and reflections of the map.
 ///
-/// The rules of the game are the same seen in a mirror, so a move that is good in a game is, mirrored, good in the mirrored game.
+/// The rules of the game are the same seen in a mirror, so a move that is good in a game is, mirrored, good in the
+/// mirrored game.
 ///
 /// # Example
 /// ```

@@ -17,8 +17,8 @@ const AT_THE_SOURCE: f32 = 1e-7;
 /// A walk by predicted lengths, one step at a time.
 ///
 /// The walk says which lengths it needs ([`Walk::questions`], all candidates of a step at once) and walks on when they
-/// are supplied, so that one batch can answer the walks of many graphs. A length is asked for once. A prediction that is
-/// not a number is never followed. [`Walk::follow`] drives a single walk.
+/// are supplied, so that one batch can answer the walks of many graphs. A length is asked for once. A prediction that
+/// is not a number is never followed. [`Walk::follow`] drives a single walk.
 ///
 /// # Example
 /// ```

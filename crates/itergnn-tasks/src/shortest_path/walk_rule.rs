@@ -50,7 +50,8 @@ pub enum WalkRule {
     Released,
     /// Forwards from the source, by dist(p, t) of the current node p.
     ///
-    /// The next node is the out-neighbour l that minimises |dist(l, t) + w - dist(p, t)| among those with dist(l, t) + w
+    /// The next node is the out-neighbour l that minimises |dist(l, t) + w - dist(p, t)| among those with dist(l, t) +
+    /// w
     /// <= dist(p, t); where there is none, the walk breaks off. dist(t, t) is 0 and is not asked for. Ties go to the
     /// smaller dist(l, t), then to the smaller number. A node is not entered twice, and a step over an edge of weight 0
     /// that leads nowhere is taken back.

@@ -61,13 +61,16 @@ pub struct Yardsticks {
     pub formula: Summary,
     /// How much longer the tour of a descent by 2-opt and Or-opt steps is, relative to the optimum.
     pub descent: Summary,
-    /// The same for the iterated local search with its default number of kicks. It also gives the exact solver its first tour.
+    /// The same for the iterated local search with its default number of kicks. It also gives the exact solver its
+    /// first tour.
     pub local_search: Summary,
 }
 
-/// Measures, on the first `test_count` test samples, what two numbers fitted to training samples and what searching for a tour achieve.
+/// Measures, on the first `test_count` test samples, what two numbers fitted to training samples and what searching for
+/// a tour achieve.
 ///
-/// The formula sees the number of points only. The searches see the instance and return a tour, so they can only be too long; a model that predicts lengths is not held to that.
+/// The formula sees the number of points only. The searches see the instance and return a tour, so they can only be too
+/// long; a model that predicts lengths is not held to that.
 ///
 /// # Errors
 /// What the sampler reports; [`TaskError::Setting`] if the training sizes do not vary or there are no test samples.

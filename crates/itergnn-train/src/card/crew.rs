@@ -151,8 +151,9 @@ impl Crew {
         }
     }
 
-    /// Gathers requests until every run that is left has made one. Predictions are made as soon as that is so; steps wait until nobody asks for anything else, and go as far
-    /// as the shortest request, so that all runs take theirs together.
+    /// Gathers requests until every run that is left has made one. Predictions are made as soon as that is so; steps
+    /// wait until nobody asks for anything else, and go as far as the shortest request, so that all runs take theirs
+    /// together.
     fn serve(&self, mut card: OnCard, mut left: Vec<bool>) {
         let (mut steps, mut predictions) = (Vec::new(), Vec::new());
         loop {

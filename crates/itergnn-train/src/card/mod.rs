@@ -1,7 +1,8 @@
 //! Learning on a card: many runs side by side in one launch per step.
 //!
-//! Every run is a session of its own, with its own directory, files and place in its data, exactly as on the CPU: a run can begin on one and go on on the other. Only the
-//! steps and validations are gathered from all runs and made together.
+//! Every run is a session of its own, with its own directory, files and place in its data, exactly as on the CPU: a run
+//! can begin on one and go on on the other. Only the steps and validations are gathered from all runs and made
+//! together.
 
 mod crew;
 mod member;
@@ -35,13 +36,16 @@ pub(crate) fn is_covered(run: &ResolvedRun) -> bool {
     learns_from_samples && network::graph_model(&run.model).is_ok_and(|model| network::network(model).is_ok())
 }
 
-/// Trains runs side by side on the first card, and gives the results in the order of the runs. They may differ in everything: runs whose networks have the same shape share
-/// their launches, whatever their seeds, data and recipes; the others work beside them on the same card.
+/// Trains runs side by side on the first card, and gives the results in the order of the runs. They may differ in
+/// everything: runs whose networks have the same shape share their launches, whatever their seeds, data and recipes;
+/// the others work beside them on the same card.
 ///
-/// The same runs give the same weights, bit for bit, on the same card. Samples and their order are those of the CPU; the arithmetic is not, so weights drift apart over many steps.
+/// The same runs give the same weights, bit for bit, on the same card. Samples and their order are those of the CPU;
+/// the arithmetic is not, so weights drift apart over many steps.
 ///
 /// # Errors
-/// [`TrainError::Cuda`] where there is no card or the network is not covered; what is wrong with a configuration. What goes wrong in one run is in its [`SeedOutcome`].
+/// [`TrainError::Cuda`] where there is no card or the network is not covered; what is wrong with a configuration. What
+/// goes wrong in one run is in its [`SeedOutcome`].
 pub fn train_on_card<O: Observer>(
     runs: &[CardRun],
     options: &TrainOptions,

@@ -124,7 +124,8 @@ fn map(
     push(format!("{path}.bias"), None, true)
 }
 
-/// The tensors of a layer in the order of the kernels' parameters: the name, the rows of an end whose place the other takes, and whether the layer may lack it.
+/// The tensors of a layer in the order of the kernels' parameters: the name, the rows of an end whose place the other
+/// takes, and whether the layer may lack it.
 fn tensors_of(block: &BlockConfig) -> Vec<(&'static str, Option<usize>, bool)> {
     match block.layer.kind {
         LayerKind::Gcn => vec![("weight", None, false), ("bias", None, true)],

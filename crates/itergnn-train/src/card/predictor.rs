@@ -14,7 +14,8 @@ use crate::evaluation::{Predicted, Predictor};
 /// Graphs of one launch: enough to fill a card several times.
 const LARGEST_BATCH: usize = 4_096;
 
-/// Nodes beyond which a graph takes one thread block longer than the whole card takes for many such graphs, one after the other.
+/// Nodes beyond which a graph takes one thread block longer than the whole card takes for many such graphs, one after
+/// the other.
 const LARGE_NODES: usize = 4_096;
 
 /// A model that predicts on the first card.

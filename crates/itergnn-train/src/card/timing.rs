@@ -14,8 +14,9 @@ use crate::data::SampleSource;
 /// Steps that are timed together: they are ordered at once, as in training.
 const STEPS: usize = 50;
 
-/// Milliseconds of a whole training step of `models` copies of a model side by side on the first card, each on all samples of the source: one number for each of
-/// `repetitions` rounds. Rates of zero keep the weights, and so the work, the same from step to step.
+/// Milliseconds of a whole training step of `models` copies of a model side by side on the first card, each on all
+/// samples of the source: one number for each of `repetitions` rounds. Rates of zero keep the weights, and so the work,
+/// the same from step to step.
 ///
 /// # Errors
 /// [`TrainError::Cuda`] where there is no card or the network is not covered.

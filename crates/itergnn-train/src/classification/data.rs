@@ -25,7 +25,8 @@ impl ClassificationData {
     /// Reads the set and makes or reads its folds.
     ///
     /// # Errors
-    /// [`TrainError::Task`] if the set or its fold files are missing or wrong, or cannot be dealt to ten folds; [`TrainError::Config`] if a training part is smaller than a batch.
+    /// [`TrainError::Task`] if the set or its fold files are missing or wrong, or cannot be dealt to ten folds;
+    /// [`TrainError::Config`] if a training part is smaller than a batch.
     pub fn read(config: &RunConfig) -> Result<Self, TrainError> {
         let sampler: GraphClassificationSampler = config.set()?.clone().sampler()?;
         let settings = config.cross_validation()?;

@@ -16,9 +16,11 @@ use crate::config::RunConfig;
 use crate::evaluation::{DIAMETER_BUDGET, EvalOptions, EvalReport, ModelPredictor, SampleRecord, predict_and_judge};
 use crate::run::RunDirectory;
 
-/// Judges every fold's model of a run directory, as it is after its last epoch, on the graphs that it has not been trained on.
+/// Judges every fold's model of a run directory, as it is after its last epoch, on the graphs that it has not been
+/// trained on.
 ///
-/// `data` is where the sets are, if not where they were in training. The report covers all tested graphs; the summary is over folds.
+/// `data` is where the sets are, if not where they were in training. The report covers all tested graphs; the summary
+/// is over folds.
 ///
 /// # Errors
 /// [`TrainError::Store`] if a fold's model is missing; what is wrong with configuration or data.

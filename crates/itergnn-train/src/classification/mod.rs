@@ -1,7 +1,8 @@
 //! Graph classification by cross-validation.
 //!
-//! The protocol of the GIN paper (Xu et al. 2019): ten stratified folds; on each a model is trained on nine tenths and judged on the last after every epoch; the epoch
-//! whose mean accuracy over the folds is best is reported for all folds, with the spread over them. [`cross_validate`] does all of it in a run directory:
+//! The protocol of the GIN paper (Xu et al. 2019): ten stratified folds; on each a model is trained on nine tenths and
+//! judged on the last after every epoch; the epoch whose mean accuracy over the folds is best is reported for all
+//! folds, with the spread over them. [`cross_validate`] does all of it in a run directory:
 //!
 //! | file | what |
 //! |---|---|

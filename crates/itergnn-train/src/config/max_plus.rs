@@ -7,8 +7,9 @@ use super::TaskShape;
 
 /// What is different about a max-plus model; what is not given is chosen by the graphs of the task.
 ///
-/// On undirected trees the first path that is found is the only one: no `residual`, no `both_ways`. On other graphs a later path may be shorter and edges may lead one way
-/// only, so both are on, and `ponder` is 0, so that waiting is free.
+/// On undirected trees the first path that is found is the only one: no `residual`, no `both_ways`. On other graphs a
+/// later path may be shorter and edges may lead one way only, so both are on, and `ponder` is 0, so that waiting is
+/// free.
 ///
 /// # Example
 /// ```

@@ -97,8 +97,8 @@ pub struct SelectionConfig {
     pub measure: Option<Measure>,
     /// Which of the two validations decides.
     pub cap: Cap,
-    /// Most iterations when the cap is lifted. At training sizes distances stay below 40, so a model that needs more than this has not learned to stop;
-    /// validating it still takes finite time.
+    /// Most iterations when the cap is lifted. At training sizes distances stay below 40, so a model that needs more
+    /// than this has not learned to stop; validating it still takes finite time.
     pub lifted_cap: usize,
     /// Train only on sizes below this one and validate on this size and larger ones, still of the training range.
     pub held_out_from: Option<u32>,

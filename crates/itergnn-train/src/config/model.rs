@@ -11,9 +11,10 @@ use crate::TrainError;
 
 /// A preset and what is different about it.
 ///
-/// What is not given is the preset's, except where the task wants something else: component counting has two blocks, one confidence per node and prior `core` instead of
-/// `full`, and keeps one confidence per node and its pooling with another controller. A change that a preset has no place for is refused: the task-aligned families have
-/// neither layers nor controllers; their channels are the hidden width, and `max_plus` changes the rest of a max-plus model.
+/// What is not given is the preset's, except where the task wants something else: component counting has two blocks,
+/// one confidence per node and prior `core` instead of `full`, and keeps one confidence per node and its pooling with
+/// another controller. A change that a preset has no place for is refused: the task-aligned families have neither
+/// layers nor controllers; their channels are the hidden width, and `max_plus` changes the rest of a max-plus model.
 ///
 /// # Example
 /// ```
@@ -95,8 +96,8 @@ impl ModelConfig {
     /// The whole configuration of the model for a task.
     ///
     /// # Errors
-    /// [`TrainError::Model`] for an unknown name or settings that do not go together; [`TrainError::Config`] for a change that the preset does not
-    /// take.
+    /// [`TrainError::Model`] for an unknown name or settings that do not go together; [`TrainError::Config`] for a
+    /// change that the preset does not take.
     pub fn for_task(&self, shape: &TaskShape) -> Result<GnnConfig, TrainError> {
         let mut widths = shape.widths();
         if let Some(readout) = self.readout {

@@ -7,8 +7,9 @@ use super::ModelConfig;
 
 /// Marks a configuration whose names mean one thing: written as the number 2, and absent in files of older versions.
 ///
-/// In those `iter-homo-path` was `max-plus`, `waves`, `one-tree` or `iter-homo-path-settle`, depending on the task, and the other iterated presets had the controller that
-/// `-settle` now stands for. Their run directories keep the whole model in `model.json`, which tells what was meant.
+/// In those `iter-homo-path` was `max-plus`, `waves`, `one-tree` or `iter-homo-path-settle`, depending on the task, and
+/// the other iterated presets had the controller that `-settle` now stands for. Their run directories keep the whole
+/// model in `model.json`, which tells what was meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NamesVersion;
 

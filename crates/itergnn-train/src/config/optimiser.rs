@@ -40,7 +40,8 @@ impl Default for OptimiserConfig {
 }
 
 impl OptimiserConfig {
-    /// What max-plus models are trained with: rate 0.01 that falls to 0 along a cosine after 20 steps of warm-up, a short memory, short steps.
+    /// What max-plus models are trained with: rate 0.01 that falls to 0 along a cosine after 20 steps of warm-up, a
+    /// short memory, short steps.
     pub fn max_plus() -> Self {
         Self {
             learning_rate: 1e-2,
@@ -51,7 +52,8 @@ impl OptimiserConfig {
         }
     }
 
-    /// What one-tree models are trained with: as [`OptimiserConfig::max_plus`], with an epsilon below the gradients of squared relative errors, which are near 1e-6.
+    /// What one-tree models are trained with: as [`OptimiserConfig::max_plus`], with an epsilon below the gradients of
+    /// squared relative errors, which are near 1e-6.
     pub fn one_tree() -> Self {
         Self { epsilon: 1e-10, clip_norm: None, ..Self::max_plus() }
     }

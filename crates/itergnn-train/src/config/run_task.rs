@@ -193,8 +193,8 @@ impl RunTask {
         }
     }
 
-    /// How the targets of labelled graphs are read: own ones, and those of an algorithm; `None` for built-in tasks, which
-    /// read theirs themselves.
+    /// How the targets of labelled graphs are read: own ones, and those of an algorithm; `None` for built-in tasks,
+    /// which read theirs themselves.
     pub fn labels(&self) -> Option<OwnTask> {
         match self {
             Self::BuiltIn(_) => None,

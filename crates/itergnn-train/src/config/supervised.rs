@@ -33,7 +33,8 @@ impl Default for SupervisedConfig {
     }
 }
 
-/// When a task-aligned model is finished: fitted to samples at once, not by gradient steps. Other models have nothing to finish.
+/// When a task-aligned model is finished: fitted to samples at once, not by gradient steps. Other models have nothing
+/// to finish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Finishing {
@@ -112,8 +113,8 @@ impl SupervisedConfig {
     }
 
     /// The run with loss, measure and recipe filled in. An optimiser with nothing but defaults becomes
-    /// [`OptimiserConfig::max_plus`] for max-plus and wave models and [`OptimiserConfig::one_tree`] for one-tree models,
-    /// which minimise the relative error unless told otherwise.
+    /// [`OptimiserConfig::max_plus`] for max-plus and wave models and [`OptimiserConfig::one_tree`] for one-tree
+    /// models, which minimise the relative error unless told otherwise.
     pub(super) fn resolve(&self, run: &RunConfig, shape: &TaskShape) -> Result<ResolvedRun, TrainError> {
         run.selection.validate()?;
         match (&run.task, run.selection.held_out_from) {

@@ -22,7 +22,8 @@ pub struct TaskShape {
     pub level: Level,
     /// Number of classes, if the target is one.
     pub classes: Option<usize>,
-    /// Whether the graphs are undirected trees, judged by one of them: then the first path that is found is the only one.
+    /// Whether the graphs are undirected trees, judged by one of them: then the first path that is found is the only
+    /// one.
     pub trees: bool,
 }
 
@@ -30,7 +31,8 @@ impl TaskShape {
     /// The shape of a task's samples, seen on one of them.
     ///
     /// # Errors
-    /// [`TrainError::NotSupervised`] for Pacman, which is played, and for graph classification, which is cross-validated; what the task reports if it cannot draw a sample.
+    /// [`TrainError::NotSupervised`] for Pacman, which is played, and for graph classification, which is
+    /// cross-validated; what the task reports if it cannot draw a sample.
     pub fn of(spec: &TaskSpec) -> Result<Self, TrainError> {
         let task = spec.task();
         let why = match task {
@@ -93,7 +95,8 @@ pub(crate) fn sizes(spec: &TaskSpec) -> Option<SizeRange> {
     }
 }
 
-/// The same task at its smallest size: widths do not depend on the size, and one sample of a million nodes takes a while.
+/// The same task at its smallest size: widths do not depend on the size, and one sample of a million nodes takes a
+/// while.
 fn smallest(spec: &TaskSpec) -> Result<TaskSpec, TrainError> {
     // Small graphs of some generators have no connected pair; thirty nodes nearly always do.
     at_size(spec, sizes(spec).map_or(0, |size| size.smallest().max(30)))

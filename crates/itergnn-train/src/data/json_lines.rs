@@ -18,8 +18,8 @@ const BYTES_PER_ELEMENT: u64 = 20;
 /// than a line. Empty lines are passed over. Targets are checked against `level`.
 ///
 /// # Errors
-/// [`TrainError::Format`] with the line that is no sample, [`TrainError::Data`] with the line whose target does not fit, or
-/// that does not fit into `memory` bytes any more.
+/// [`TrainError::Format`] with the line that is no sample, [`TrainError::Data`] with the line whose target does not
+/// fit, or that does not fit into `memory` bytes any more.
 ///
 /// # Example
 /// ```

@@ -5,7 +5,8 @@ use rand::RngExt;
 
 /// The samples `0..count` in the order of an epoch, all orders equally likely.
 ///
-/// It depends on the seed and the number of the epoch alone, so a run that was interrupted finds its place again without a stored state.
+/// It depends on the seed and the number of the epoch alone, so a run that was interrupted finds its place again
+/// without a stored state.
 ///
 /// # Example
 /// ```

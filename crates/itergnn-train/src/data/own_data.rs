@@ -21,8 +21,8 @@ pub struct OwnData {
 }
 
 impl OwnData {
-    /// The files that a task names, read into at most `memory` bytes; see [`read_file`]. `seed` decides which share of the
-    /// samples is held out.
+    /// The files that a task names, read into at most `memory` bytes; see [`read_file`]. `seed` decides which share of
+    /// the samples is held out.
     ///
     /// # Errors
     /// [`TrainError::Io`] and [`TrainError::Data`] say what is wrong with a file; [`TrainError::Config`] if there is no

@@ -12,7 +12,8 @@ use crate::TrainError;
 /// Most graphs in a batch on the CPU: beyond it a batch only gets too large for the caches.
 pub(super) const LARGEST_BATCH: usize = 32;
 
-/// Cuts graphs that need the given numbers of bytes into runs of at most `largest` that need at most `budget`; one that needs more is alone.
+/// Cuts graphs that need the given numbers of bytes into runs of at most `largest` that need at most `budget`; one that
+/// needs more is alone.
 pub(crate) fn cut_by_memory(bytes: impl IntoIterator<Item = u64>, budget: u64, largest: usize) -> Vec<Range<usize>> {
     let mut cuts: Vec<Range<usize>> = Vec::new();
     let mut used = 0_u64;
@@ -31,7 +32,8 @@ pub(crate) fn cut_by_memory(bytes: impl IntoIterator<Item = u64>, budget: u64, l
     cuts
 }
 
-/// Predictions for graphs that are made when their batch is due, in order; batches run side by side on the threads of the current pool.
+/// Predictions for graphs that are made when their batch is due, in order; batches run side by side on the threads of
+/// the current pool.
 ///
 /// `sizes` are the numbers of nodes and edges, `make` gives graph number `index`.
 pub(crate) fn predict_all<'a, G: AsRef<Graph> + Send>(

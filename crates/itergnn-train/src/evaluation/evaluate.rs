@@ -16,7 +16,8 @@ use crate::config::task_sizes;
 /// Samples of an evaluation that are in memory at a time, in nodes and edges.
 const HELD_ELEMENTS: usize = 1 << 24;
 
-/// Edges that a search for one graph's diameter may look at; beyond it the diameter is a lower bound. Enough for any tree and for what the paper tests on.
+/// Edges that a search for one graph's diameter may look at; beyond it the diameter is a lower bound. Enough for any
+/// tree and for what the paper tests on.
 pub(crate) const DIAMETER_BUDGET: u64 = 20_000_000;
 
 /// Most samples in memory at a time: enough to fill every batch of a round of walks.
@@ -27,8 +28,8 @@ const HELD_SAMPLES: usize = 512;
 /// `progress` is told now and then how far it has come.
 ///
 /// # Errors
-/// [`TrainError::Task`] if samples cannot be drawn, or [`EvalOptions::success`] is asked of a task without paths; [`TrainError::Model`] if the model does not have the widths of the
-/// samples.
+/// [`TrainError::Task`] if samples cannot be drawn, or [`EvalOptions::success`] is asked of a task without paths;
+/// [`TrainError::Model`] if the model does not have the widths of the samples.
 ///
 /// # Example
 /// ```

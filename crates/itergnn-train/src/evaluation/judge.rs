@@ -4,7 +4,8 @@ use itergnn_tasks::{Sample, Score};
 
 use crate::TrainError;
 
-/// The score of a sample's prediction, given flat: the rows of its graph or of all its nodes, of which those with a target count.
+/// The score of a sample's prediction, given flat: the rows of its graph or of all its nodes, of which those with a
+/// target count.
 ///
 /// # Errors
 /// [`TrainError::Task`] if the prediction does not have the shape of the target.

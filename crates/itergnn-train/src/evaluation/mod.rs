@@ -1,7 +1,8 @@
 //! How good a model is, at any size.
 //!
-//! [`evaluate`] draws test samples, predicts them in batches that fit in memory and judges them; with [`EvalOptions::success`] it also walks from source to target by
-//! predicted lengths, by both rules and all walks in step, so that every round of questions is a few large batches.
+//! [`evaluate`] draws test samples, predicts them in batches that fit in memory and judges them; with
+//! [`EvalOptions::success`] it also walks from source to target by predicted lengths, by both rules and all walks in
+//! step, so that every round of questions is a few large batches.
 
 mod batching;
 mod evaluate;

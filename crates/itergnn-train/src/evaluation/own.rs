@@ -26,7 +26,8 @@ pub struct OwnReport {
     pub relative_loss: Option<f64>,
     /// Mean squared error, where targets are numbers.
     pub mse: Option<f64>,
-    /// Share of rows with the right class or pointer; where all targets are whole numbers, of rows that round to theirs.
+    /// Share of rows with the right class or pointer; where all targets are whole numbers, of rows that round to
+    /// theirs.
     pub accuracy: Option<f64>,
     /// Share of graphs all of whose rows are right.
     pub graph_accuracy: Option<f64>,

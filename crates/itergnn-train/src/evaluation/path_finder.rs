@@ -16,8 +16,8 @@ use crate::TrainError;
 /// A prediction beyond this many times the sum of all weights is no length of a path: the model sees no way.
 const NO_WAY: f64 = 1e3;
 
-/// Whether a prediction can be the length of a path, in a graph whose weights have this sum. Models say that they see no
-/// way by a number beyond all lengths.
+/// Whether a prediction can be the length of a path, in a graph whose weights have this sum. Models say that they see
+/// no way by a number beyond all lengths.
 pub fn is_path_length(prediction: f64, sum_of_weights: f64) -> bool {
     prediction.is_finite() && prediction.abs() <= NO_WAY * sum_of_weights.max(1.0)
 }
@@ -99,8 +99,8 @@ pub struct Found {
 
 impl PathFinder<'_> {
     /// Walks from one node to another: as written, and where that walk breaks off by the released rule. `progress` is
-    /// told how far it is and may end the search by saying `false`; then there is no path. Nor is there one if the model
-    /// sees none.
+    /// told how far it is and may end the search by saying `false`; then there is no path. Nor is there one if the
+    /// model sees none.
     ///
     /// # Errors
     /// [`TrainError::Graph`] if a node does not exist; [`TrainError::PathNotFinite`] if a value overflows; what the

@@ -19,13 +19,15 @@ pub struct Predicted {
     pub iterations: Vec<usize>,
     /// Whether a cap, rather than the model, ended a graph's loop.
     pub capped: Vec<bool>,
-    /// For every graph the iteration at which one of its values overflowed or became undefined, if one did: then its prediction is not a number.
+    /// For every graph the iteration at which one of its values overflowed or became undefined, if one did: then its
+    /// prediction is not a number.
     pub overflows: Vec<Option<usize>>,
 }
 
 /// Predicts for graphs, the same whatever the batch they come in.
 ///
-/// [`ModelPredictor`] is one. A faster engine for the same weights can be another: validation, evaluation and walks only know this trait.
+/// [`ModelPredictor`] is one. A faster engine for the same weights can be another: validation, evaluation and walks
+/// only know this trait.
 pub trait Predictor: Sync {
     /// Predictions for graphs.
     ///
@@ -41,8 +43,8 @@ pub trait Predictor: Sync {
         LARGEST_BATCH
     }
 
-    /// The predicted lengths between one node and every other, where a single pass gives exactly what one prediction per
-    /// node would; `None` where it does not. Only the size of the graph's marks is read.
+    /// The predicted lengths between one node and every other, where a single pass gives exactly what one prediction
+    /// per node would; `None` where it does not. Only the size of the graph's marks is read.
     ///
     /// # Errors
     /// As [`Predictor::predict`].
@@ -50,8 +52,8 @@ pub trait Predictor: Sync {
         Ok(None)
     }
 
-    /// The model on one graph, ready for the lengths of many pairs of its nodes; `None` where that saves nothing. Only the
-    /// size of the graph's marks is read.
+    /// The model on one graph, ready for the lengths of many pairs of its nodes; `None` where that saves nothing. Only
+    /// the size of the graph's marks is read.
     ///
     /// # Errors
     /// As [`Predictor::predict`].

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// The result of an evaluation.
 ///
-/// Measures that do not apply to the task are `None`, `null` in JSON. So is a mean that is not finite in JSON; `not_finite` then says how many predictions were no
-/// finite numbers.
+/// Measures that do not apply to the task are `None`, `null` in JSON. So is a mean that is not finite in JSON;
+/// `not_finite` then says how many predictions were no finite numbers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EvalReport {
     /// The task.
@@ -48,8 +48,8 @@ pub struct EvalReport {
     pub seconds: f64,
     /// Graphs whose loop was ended by a cap: their predictions are not the model's own last word.
     pub capped: u64,
-    /// Graphs that stopped by themselves, but later than the safety cap of other models ([`SAFETY_CAP`]): max-plus models settle after at most as many steps as a graph has
-    /// nodes and may go that far.
+    /// Graphs that stopped by themselves, but later than the safety cap of other models ([`SAFETY_CAP`]): max-plus
+    /// models settle after at most as many steps as a graph has nodes and may go that far.
     pub past_safety_cap: u64,
     /// Predictions that are no finite numbers.
     pub not_finite: u64,

@@ -18,8 +18,9 @@ type Walking<'a> = (usize, Walk<'a>);
 /// Walks from every sample's source to its target by predicted lengths, by every [`WalkRule`], and adds to the scores
 /// which of the walks are shortest paths.
 ///
-/// Where one pass over a graph gives the lengths of all its nodes, a walk follows them. All other walks go in step: every round collects the candidates of all of them and predicts them together. `progress` is
-/// told after every round how many walks go on.
+/// Where one pass over a graph gives the lengths of all its nodes, a walk follows them. All other walks go in step:
+/// every round collects the candidates of all of them and predicts them together. `progress` is told after every round
+/// how many walks go on.
 ///
 /// # Errors
 /// [`TrainError::Task`] if a sample has no source and target; what the predictor reports.

@@ -119,7 +119,8 @@ impl Learner {
         self.network.scores(graphs, &self.device)
     }
 
-    /// Takes one step, unless loss or gradient are no finite numbers: then the report says so and the model stays as it was.
+    /// Takes one step, unless loss or gradient are no finite numbers: then the report says so and the model stays as it
+    /// was.
     ///
     /// `seed` is for what the model draws in this step (dropout).
     ///
@@ -130,8 +131,8 @@ impl Learner {
         self.network.step(batch, &StepSettings { loss, engine, device, rate, seed }, &mut self.optimiser)
     }
 
-    /// Tells the model that `fraction` of the training is done; before every step. Only models whose formulas change in training
-    /// ([`GnnModel::at_progress`]) do anything with it.
+    /// Tells the model that `fraction` of the training is done; before every step. Only models whose formulas change in
+    /// training ([`GnnModel::at_progress`]) do anything with it.
     pub fn at_progress(&mut self, fraction: f64) {
         if let Network::Tensors(model) = &mut self.network
             && model.needs_finish()

@@ -9,8 +9,9 @@ use crate::data::HostBatch;
 /// The loss of predictions for a batch; see [`LossKind`] for the formulas.
 ///
 /// # Shapes
-/// `predictions` is `[graphs, outputs]`, or `[nodes, outputs]` where targets belong to nodes, of which only the rows with a target count; with the
-/// head-tail readout `[graphs, 2 outputs]`, both rows of a graph side by side. For `cross-entropy` it is `[graphs, classes]`. The result is `[1]`.
+/// `predictions` is `[graphs, outputs]`, or `[nodes, outputs]` where targets belong to nodes, of which only the rows
+/// with a target count; with the head-tail readout `[graphs, 2 outputs]`, both rows of a graph side by side. For
+/// `cross-entropy` it is `[graphs, classes]`. The result is `[1]`.
 ///
 /// # Panics
 /// If the predictions have another shape.

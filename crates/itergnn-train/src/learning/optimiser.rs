@@ -10,9 +10,10 @@ use crate::config::OptimiserConfig;
 
 /// Adam, applied to every parameter of a module in one pass each.
 ///
-/// The formulas are Burn's to the bit, whose own optimiser takes a dozen tensor operations for each parameter, knows parameters by numbers that differ from
-/// process to process and clips each parameter's gradient alone. This one knows them by the names of [`itergnn_nn::named_tensors`], so that its state can be
-/// saved, and clips the gradient of all parameters together. It computes in single precision.
+/// The formulas are Burn's to the bit, whose own optimiser takes a dozen tensor operations for each parameter, knows
+/// parameters by numbers that differ from process to process and clips each parameter's gradient alone. This one knows
+/// them by the names of [`itergnn_nn::named_tensors`], so that its state can be saved, and clips the gradient of all
+/// parameters together. It computes in single precision.
 #[derive(Clone)]
 pub struct Optimiser {
     adam: Adam,
@@ -93,7 +94,8 @@ struct State {
     second: Vec<f32>,
 }
 
-/// `m <- b1 m + (1 - b1) g`, `v <- b2 v + (1 - b2) g^2`, `w <- w - rate m' / (sqrt(v') + eps)` with `m' = m / (1 - b1^t)`, `v' = v / (1 - b2^t)`.
+/// `m <- b1 m + (1 - b1) g`, `v <- b2 v + (1 - b2) g^2`, `w <- w - rate m' / (sqrt(v') + eps)` with `m' = m / (1 -
+/// b1^t)`, `v' = v / (1 - b2^t)`.
 #[derive(Clone, Copy)]
 struct Adam {
     beta_1: f32,
@@ -137,8 +139,8 @@ fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     tensor.into_data().convert::<f32>().try_into_vec().expect("the values were converted to this type")
 }
 
-/// The name of a parameter as [`itergnn_nn::named_tensors`] has it: fields joined by dots, without the variants of enums, which a mapper enters and a visitor
-/// does not.
+/// The name of a parameter as [`itergnn_nn::named_tensors`] has it: fields joined by dots, without the variants of
+/// enums, which a mapper enters and a visitor does not.
 fn parameter_name(path: &[String]) -> String {
     let is_field = |segment: &&String| !segment.starts_with(|letter: char| letter.is_ascii_uppercase());
     path.iter().filter(is_field).map(String::as_str).collect::<Vec<_>>().join(".")

@@ -56,8 +56,8 @@ pub struct EpochRecord {
     pub selected_by: Option<f64>,
     /// Whether this is the best epoch so far.
     pub is_best: bool,
-    /// Whether the model was finished before this validation: fitted to training samples by least squares and snapped to whole numbers, so that the values do not come
-    /// from gradient steps alone.
+    /// Whether the model was finished before this validation: fitted to training samples by least squares and snapped
+    /// to whole numbers, so that the values do not come from gradient steps alone.
     #[serde(default)]
     pub finished: bool,
     /// Seconds of training so far.

@@ -39,8 +39,8 @@ impl Budget {
         }
     }
 
-    /// What is compared with the paper: 100,000 samples as in the authors' code, 65,625 steps for networks of a fixed depth and 200,000 for those that learn when to stop, three
-    /// seeds.
+    /// What is compared with the paper: 100,000 samples as in the authors' code, 65,625 steps for networks of a fixed
+    /// depth and 200,000 for those that learn when to stop, three seeds.
     pub fn full() -> Self {
         Self {
             quick: false,
@@ -54,7 +54,8 @@ impl Budget {
         }
     }
 
-    /// The same with other trainings: these many samples and epochs, also of task-aligned families where that is less than their recipe.
+    /// The same with other trainings: these many samples and epochs, also of task-aligned families where that is less
+    /// than their recipe.
     #[must_use]
     pub fn with_training(mut self, samples: Option<u64>, epochs: Option<u64>) -> Self {
         self.samples = samples.unwrap_or(self.samples);

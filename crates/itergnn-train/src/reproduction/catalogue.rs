@@ -143,7 +143,8 @@ fn cap(spec: &TaskSpec, size: u32) -> usize {
     if is_dense { 300 } else { 100 + 8 * size }
 }
 
-/// How often a shared layer is repeated, which does not stop by itself: once per node of the largest graph, as in the paper.
+/// How often a shared layer is repeated, which does not stop by itself: once per node of the largest graph, as in the
+/// paper.
 fn repetitions(cap: usize) -> usize {
     let size = cap.saturating_sub(100) / 8;
     30 + size + size / 4

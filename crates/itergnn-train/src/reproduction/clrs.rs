@@ -35,9 +35,9 @@ pub struct Published {
     pub graphs: Option<f64>,
 }
 
-/// Published numbers: GIN(E) and PGN trained with hints (Minder et al., SALSA-CLRS, 2023, arXiv 2309.12253), and DNAR with
-/// hand-made states, supervised steps and a given number of them (Rodionov and Prokhorenkova, Discrete Neural Algorithmic
-/// Reasoning, 2024, arXiv 2402.11628).
+/// Published numbers: GIN(E) and PGN trained with hints (Minder et al., SALSA-CLRS, 2023, arXiv 2309.12253), and DNAR
+/// with hand-made states, supervised steps and a given number of them (Rodionov and Prokhorenkova, Discrete Neural
+/// Algorithmic Reasoning, 2024, arXiv 2402.11628).
 pub const PUBLISHED: [Published; 16] = {
     const fn told(method: &'static str, algorithm: Algorithm, nodes: f64, graphs: Option<f64>) -> Published {
         Published { method, algorithm, nodes, graphs }
@@ -185,9 +185,9 @@ impl ClrsJob {
     }
 }
 
-/// The network that learns an algorithm (docs/research/algorithms.md says how they were chosen): one general network, with
-/// the prior where the answer goes with the scale of distances or weights, with messages that see their receiver where a
-/// node has to compare itself with its neighbours, and a confidence per node where a graph has several parts.
+/// The network that learns an algorithm (docs/research/algorithms.md says how they were chosen): one general network,
+/// with the prior where the answer goes with the scale of distances or weights, with messages that see their receiver
+/// where a node has to compare itself with its neighbours, and a confidence per node where a graph has several parts.
 fn model_for(algorithm: Algorithm) -> ModelConfig {
     let small = |name: &str| ModelConfig { hidden_width: Some(32), ..ModelConfig::preset(name) };
     match algorithm {

@@ -37,7 +37,8 @@ pub struct Evaluation {
     pub walks: Vec<WalkRule>,
     /// Whether distance and iterations of every graph are kept.
     pub records: bool,
-    /// Most iterations. A model that has not stopped by then is counted in [`Measured::capped`]; `shared` runs exactly as often.
+    /// Most iterations. A model that has not stopped by then is counted in [`Measured::capped`]; `shared` runs exactly
+    /// as often.
     pub cap: Option<usize>,
 }
 

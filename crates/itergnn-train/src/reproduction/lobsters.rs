@@ -13,8 +13,8 @@ pub(super) const UNWEIGHTED: &str = "shortest-path-lobster";
 /// Id of the trainings on weighted lobsters.
 pub(super) const WEIGHTED: &str = "shortest-path-lobster-weighted";
 
-/// Sizes with test graphs in full. A path of the network's needs a prediction for every neighbour along it, so there are
-/// fewer of the large ones.
+/// Sizes with test graphs in full. A path of the network's needs a prediction for every neighbour along it, so there
+/// are fewer of the large ones.
 pub(super) const SIZES: [(u32, u64); 5] = [(20, 100), (100, 100), (500, 20), (1000, 20), (5000, 5)];
 
 /// Ranges of weights; the first is that of training.

@@ -42,8 +42,8 @@ impl Job {
                 None => merged.push(experiment.clone()),
             }
         }
-        // Task-aligned families first, which are the quickest; and all experiments for the first seed, so that an interrupted reproduction has every cell before any has
-        // a spread.
+        // Task-aligned families first, which are the quickest; and all experiments for the first seed, so that an
+        // interrupted reproduction has every cell before any has a spread.
         merged.sort_by_key(|experiment| !is_aligned(&experiment.config.model.name));
         let of_seed = |&seed: &u64| merged.iter().map(move |experiment| Self { experiment: experiment.clone(), seed });
         seeds.iter().flat_map(of_seed).collect()
@@ -84,14 +84,17 @@ pub enum TrainingPlace {
     /// On the CPU.
     #[default]
     Cpu,
-    /// Those of networks that the card covers on the card, as many of one shape together as there are; the others on the CPU meanwhile.
+    /// Those of networks that the card covers on the card, as many of one shape together as there are; the others on
+    /// the CPU meanwhile.
     Card,
 }
 
-/// Carries out the jobs, `workers` at a time, each on its share of the threads, and writes a result after every evaluation.
+/// Carries out the jobs, `workers` at a time, each on its share of the threads, and writes a result after every
+/// evaluation.
 ///
-/// Results that are there are not made again; trainings that were interrupted go on where they were. A training that diverges is a result with a failure. Once
-/// [`TrainOptions::stop`] is set, running trainings save their state and no job begins.
+/// Results that are there are not made again; trainings that were interrupted go on where they were. A training that
+/// diverges is a result with a failure. Once [`TrainOptions::stop`] is set, running trainings save their state and no
+/// job begins.
 ///
 /// # Errors
 /// The first error that is none of a model but of the machine (files, threads, the card) or of the plan.
@@ -185,7 +188,8 @@ fn panicked() -> TrainError {
     TrainError::Worker("a worker panicked".to_owned())
 }
 
-/// Jobs to be trained together on the card: those that are not trained and whose network it covers, by task and network.
+/// Jobs to be trained together on the card: those that are not trained and whose network it covers, by task and
+/// network.
 fn for_card(jobs: &[Job], store: &ResultStore, runs: &Path) -> Result<Vec<Vec<usize>>, TrainError> {
     let mut groups: BTreeMap<(String, String), Vec<usize>> = BTreeMap::new();
     for (index, job) in jobs.iter().enumerate() {
@@ -330,7 +334,8 @@ fn carry_out(
     Ok(Some((result, false)))
 }
 
-/// Seconds that walks of one evaluation may take by the time of one prediction; longer ones are left out, and the cell stays empty.
+/// Seconds that walks of one evaluation may take by the time of one prediction; longer ones are left out, and the cell
+/// stays empty.
 const LONGEST_WALKS: f64 = 7_200.0;
 
 /// Neighbours that a walk asks about at every step, roughly.
@@ -338,7 +343,8 @@ const NEIGHBOURS: f64 = 2.5;
 
 /// Test samples are the same for all models and seeds. `None` where walking would take too long.
 ///
-/// A network that does not stop by itself on some of them finds no paths: what it would say at the cap is not its answer, and walking by it would take days.
+/// A network that does not stop by itself on some of them finds no paths: what it would say at the cap is not its
+/// answer, and walking by it would take days.
 fn ask(predictor: &ModelPredictor, evaluation: &Evaluation) -> Result<Option<Measured>, TrainError> {
     let ask = |success: bool, records: bool| {
         let options = EvalOptions { success, records, cap: evaluation.cap, ..EvalOptions::default() };

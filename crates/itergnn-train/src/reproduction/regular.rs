@@ -1,4 +1,5 @@
-//! The appendix on regular graphs: random node attributes tell graphs apart that look the same to a message-passing network.
+//! The appendix on regular graphs: random node attributes tell graphs apart that look the same to a message-passing
+//! network.
 
 use itergnn_tasks::TaskSpec;
 use itergnn_tasks::regular_graphs::{GraphPair, RegularGraphsSpec};

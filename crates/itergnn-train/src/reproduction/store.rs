@@ -32,7 +32,8 @@ impl ResultStore {
         self.folder.join(format!("{}--seed-{seed}.json", id.replace('/', "--")))
     }
 
-    /// The result of a training with exactly these settings, if there is one. Files that cannot be read count as not there: they are made again.
+    /// The result of a training with exactly these settings, if there is one. Files that cannot be read count as not
+    /// there: they are made again.
     pub fn find(&self, id: &str, config: &RunConfig) -> Option<ExperimentResult> {
         let result = read(&self.path(id, config.seed))?;
         (result.id == id && result.config == *config).then_some(result)

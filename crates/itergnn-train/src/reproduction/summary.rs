@@ -8,7 +8,8 @@ use super::catalogue::{ATTENTION, Contender, NONE, Probe, Problem, SETTLE, SETTL
 use super::{Budget, Quantity};
 use crate::TrainError;
 
-/// Label, model, the paper's numbers in the order of the columns. For GAT's physics it only says that the error is above 10,000.
+/// Label, model, the paper's numbers in the order of the columns. For GAT's physics it only says that the error is
+/// above 10,000.
 const ROWS: [(&str, &str, [f64; 11]); 9] = [
     ("GCN", "gcn", [0.1937, 0.202, 0.44, 0.44, 0.0, 0.0, 0.52, 42.18, 121.14, 0.342, 0.289]),
     ("GAT", "gat", [0.1731, 0.127, 0.26, 0.28, 0.244, 0.0, 0.18, 1e4, 1e4, 0.567, 0.445]),

@@ -23,16 +23,19 @@ pub struct AgentConfig {
     pub replay: usize,
     /// Transitions in an update.
     pub batch_size: usize,
-    /// Transitions drawn for each place in an update, of which the one that last surprised the network most is learned from; 1, as in the paper, is uniform replay. Games are certain, so
-    /// this changes how often something is learned, not what.
+    /// Transitions drawn for each place in an update, of which the one that last surprised the network most is learned
+    /// from; 1, as in the paper, is uniform replay. Games are certain, so this changes how often something is learned,
+    /// not what.
     pub candidates: usize,
-    /// Choose the next move by the network and value it by the target network (double DQN); `false` does both by the target network.
+    /// Choose the next move by the network and value it by the target network (double DQN); `false` does both by the
+    /// target network.
     pub double: bool,
     /// Rewards that are added up before the value of a later state takes over; 1 in the paper.
     pub returns: usize,
     /// How far into the game a value looks; to its end in the paper.
     pub horizon: Horizon,
-    /// Moves without a dot after which a training game is given up for a new one, without calling it lost; `None`, as in the paper, plays on until the time is up.
+    /// Moves without a dot after which a training game is given up for a new one, without calling it lost; `None`, as
+    /// in the paper, plays on until the time is up.
     pub patience: Option<u32>,
     /// What the outputs mean; `linear` in the paper.
     pub value_scale: ValueScale,
@@ -68,7 +71,8 @@ pub enum Horizon {
     /// All that is still to come in the game, as in the paper.
     #[default]
     Game,
-    /// The next dot alone: the value of a move is the discount to the power of the moves that are left until then, whatever comes later.
+    /// The next dot alone: the value of a move is the discount to the power of the moves that are left until then,
+    /// whatever comes later.
     Dot,
 }
 

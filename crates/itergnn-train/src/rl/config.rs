@@ -57,7 +57,8 @@ impl Default for DqnConfig {
     }
 }
 
-/// How the best state of a run is chosen: by the success in games of the training setting that are not played for learning.
+/// How the best state of a run is chosen: by the success in games of the training setting that are not played for
+/// learning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PlayValidation {
@@ -65,7 +66,8 @@ pub struct PlayValidation {
     pub every_steps: u64,
     /// Games in a validation.
     pub games: u64,
-    /// Average the network over the eight rotations and reflections of a game, as [`ValuePlayer::with_symmetries`](super::ValuePlayer::with_symmetries) does.
+    /// Average the network over the eight rotations and reflections of a game, as
+    /// [`ValuePlayer::with_symmetries`](super::ValuePlayer::with_symmetries) does.
     pub symmetries: bool,
 }
 
@@ -75,7 +77,8 @@ impl Default for PlayValidation {
     }
 }
 
-/// Most steps of an iterated block while it learns: the graphs are complete and the longest chains of corners have about that many links.
+/// Most steps of an iterated block while it learns: the graphs are complete and the longest chains of corners have
+/// about that many links.
 const TRAINING_CAP: usize = 8;
 
 /// Layers of a stack unless told; the paper compares 1, 3, 5, 7 and 9.

@@ -209,8 +209,8 @@ pub struct PlayReport {
 
 /// Plays games of the test split of a seed, all side by side, and says how they went.
 ///
-/// A player who always does the same in the same situation and comes back to a cell without having eaten in between will walk in that circle until the time is up. Such a game is ended
-/// there: its result is known.
+/// A player who always does the same in the same situation and comes back to a cell without having eaten in between
+/// will walk in that circle until the time is up. Such a game is ended there: its result is known.
 ///
 /// # Errors
 /// [`TrainError::Task`] for settings that no map satisfies; what the player reports.

@@ -107,10 +107,12 @@ impl GridReport {
     }
 }
 
-/// The paper's number for a kind of player (a model by its name) by walls and dots; the setting of training has the number of the text.
+/// The paper's number for a kind of player (a model by its name) by walls and dots; the setting of training has the
+/// number of the text.
 ///
 /// # Paper
-/// Section 5.3 and the three tables of the appendix. The PointNet table has other settings (2 to 10 walls, 1 to 15 dots) than the other two.
+/// Section 5.3 and the three tables of the appendix. The PointNet table has other settings (2 to 10 walls, 1 to 15
+/// dots) than the other two.
 pub fn paper_table(player: &str) -> Option<fn(u16, u16) -> Option<f64>> {
     if player.starts_with("iter-") && player.contains("path") {
         return Some(iter_gnn);

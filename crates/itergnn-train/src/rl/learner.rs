@@ -19,7 +19,8 @@ use crate::learning::{LearnerState, Optimiser, check_names};
 /// ```text
 /// output(r + g value(target(s')[b])),   b = argmax network(s')
 /// ```
-/// by the loss of the scale; see [`ValueScale`](super::ValueScale) for output, value and loss. This is double DQN (van Hasselt, Guez and Silver 2016); with `double = false`, b is the best move of the target network.
+/// by the loss of the scale; see [`ValueScale`](super::ValueScale) for output, value and loss. This is double DQN (van
+/// Hasselt, Guez and Silver 2016); with `double = false`, b is the best move of the target network.
 pub struct ValueLearner {
     online: GnnModel,
     target: GnnModel,
@@ -79,8 +80,8 @@ impl ValueLearner {
         Ok(rows.iter().map(|row| Action::ALL[best_of(row)]).collect())
     }
 
-    /// Learns from transitions, each seen under a symmetry, and says how far each output was from its target; if loss or gradient are no finite numbers the report says so and the network
-    /// stays as it was.
+    /// Learns from transitions, each seen under a symmetry, and says how far each output was from its target; if loss
+    /// or gradient are no finite numbers the report says so and the network stays as it was.
     ///
     /// # Errors
     /// [`TrainError::Model`] if the model does not take these views.

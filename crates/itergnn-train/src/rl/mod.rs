@@ -4,8 +4,8 @@
 //! which it can be resumed to the bit, replay memory included; [`play_games`] judges a model, or any other player, on
 //! games it has not seen.
 //!
-//! Burn's own `burn-rl` is not used: it has traits, a replay memory in tensors and a loop that owns its threads, but no DQN, no replay memory that can be saved and no
-//! way to resume to the bit, which are the larger part of what is here.
+//! Burn's own `burn-rl` is not used: it has traits, a replay memory in tensors and a loop that owns its threads, but no
+//! DQN, no replay memory that can be saved and no way to resume to the bit, which are the larger part of what is here.
 //!
 //! # Example
 //! ```

@@ -14,7 +14,8 @@ use crate::TrainError;
 
 /// Several games, each stepped once a turn and replaced by a new one when it is over.
 ///
-/// Game `i` of a run is drawn from stream `i` of the training split of the run's seed. A game in which no dot can be reached is passed over.
+/// Game `i` of a run is drawn from stream `i` of the training split of the run's seed. A game in which no dot can be
+/// reached is passed over.
 pub struct Collector {
     config: PacmanConfig,
     seed: u64,
@@ -181,7 +182,8 @@ impl Player {
         self.game.is_over() || self.game.steps() - self.last_meal >= rules.patience
     }
 
-    /// Takes the oldest move out, with the rewards since. A game that only ran out of time is not lost: what comes next still has its value.
+    /// Takes the oldest move out, with the rewards since. A game that only ran out of time is not lost: what comes next
+    /// still has its value.
     fn oldest(&mut self, won: bool, rules: &Rules) -> Option<Transition> {
         let (mut reward, mut factor, mut over) = (0.0, 1.0, won);
         for (_, _, gained) in &self.recent {

@@ -7,8 +7,9 @@ use super::view::best_of;
 
 /// How the values of a network are corrected while it plays.
 ///
-/// A network that sees agent, dots and corners cannot always tell whether a wall stands between two of them, so it may try the same wrong way again and again. With recall, the outputs at every cell are kept until the
-/// next dot is eaten, and each move that brought nothing is valued anew by what it led to:
+/// A network that sees agent, dots and corners cannot always tell whether a wall stands between two of them, so it may
+/// try the same wrong way again and again. With recall, the outputs at every cell are kept until the next dot is eaten,
+/// and each move that brought nothing is valued anew by what it led to:
 /// ```text
 /// output(s, a) <- output(g value(max_b output(s', b)))
 /// ```
@@ -32,7 +33,8 @@ pub struct Recollection {
 }
 
 impl Recollection {
-    /// The best move at a cell for which the network gives these outputs, after the last move has been valued by where it led.
+    /// The best move at a cell for which the network gives these outputs, after the last move has been valued by where
+    /// it led.
     pub fn choose(&mut self, recall: &Recall, cell: usize, outputs: &[f32; 4]) -> Action {
         if cell >= self.rows.len() {
             self.rows.resize(cell + 1, None);

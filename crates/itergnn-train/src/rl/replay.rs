@@ -66,7 +66,8 @@ impl Replay {
         self.ring.get(place)
     }
 
-    /// Draws places uniformly, `candidates` of them, and gives the one with the largest surprise, the first of equals; `None` if nothing is remembered.
+    /// Draws places uniformly, `candidates` of them, and gives the one with the largest surprise, the first of equals;
+    /// `None` if nothing is remembered.
     pub fn draw(&self, candidates: usize, stream: &mut impl Rng) -> Option<usize> {
         let held = u32::try_from(self.ring.len()).ok().filter(|&held| held > 0)?;
         let mut best = stream.random_range(0..held) as usize;

@@ -14,12 +14,16 @@ use serde::{Deserialize, Serialize};
 /// linear        Huber's with threshold 1: d^2 / 2 near 0, |d| - 1/2 beyond
 /// logarithmic   (e^(k d) - k d - 1) / k^2, which is d^2 / 2 near 0; linear beyond k d = 3
 /// ```
-/// The second is the deviance of the gamma distribution: outputs settle where Q is the mean of its targets, as they do on the linear scale, while errors count in proportion to Q. Squares of `d` would settle at the mean of the
+/// The second is the deviance of the gamma distribution: outputs settle where Q is the mean of its targets, as they do
+/// on the linear scale, while errors count in proportion to Q. Squares of `d` would settle at the mean of the
 /// logarithms, far below; see docs/research/pacman.md for what that does.
 ///
-/// A dot that is `d` moves away is worth g^(d-1): at 25 moves, 0.08, of which the right move and the wrong one differ by less than 0.02. On the linear scale far dots drown in the error of near ones. On the
-/// logarithmic scale the output is minus the number of moves, the right move and a wrong one always differ by 1 or 2, and one step back in time subtracts 1. Learning a logarithm of the value is due to
-/// van Seijen, Fatemi and Tavakoli (2019); since rewards and moves are certain here, the logarithm of a mean and the mean of a logarithm are the same. The paper's form is `linear`.
+/// A dot that is `d` moves away is worth g^(d-1): at 25 moves, 0.08, of which the right move and the wrong one differ
+/// by less than 0.02. On the linear scale far dots drown in the error of near ones. On the logarithmic scale the output
+/// is minus the number of moves, the right move and a wrong one always differ by 1 or 2, and one step back in time
+/// subtracts 1. Learning a logarithm of the value is due to van Seijen, Fatemi and Tavakoli (2019); since rewards and
+/// moves are certain here, the logarithm of a mean and the mean of a logarithm are the same. The paper's form is
+/// `linear`.
 ///
 /// # Example
 /// ```
@@ -38,11 +42,13 @@ pub enum ValueScale {
     Logarithmic,
 }
 
-/// Moves beyond which a dot is no longer told from nothing: more than any way on a map of 16 x 16 with few walls. Without a floor, values of a player who finds nothing fall without end (seen in the
-/// first run, docs/research/pacman.md).
+/// Moves beyond which a dot is no longer told from nothing: more than any way on a map of 16 x 16 with few walls.
+/// Without a floor, values of a player who finds nothing fall without end (seen in the first run,
+/// docs/research/pacman.md).
 const FARTHEST: f64 = 50.0;
 
-/// Where the loss of the logarithmic scale stops growing exponentially, so that one surprise does not undo a thousand steps.
+/// Where the loss of the logarithmic scale stops growing exponentially, so that one surprise does not undo a thousand
+/// steps.
 const STEEPEST: f64 = 3.0;
 
 impl ValueScale {

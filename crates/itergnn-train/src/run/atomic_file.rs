@@ -12,7 +12,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), TrainError> {
     itergnn_graph::write_file(path, bytes).map_err(TrainError::io("write", path))
 }
 
-/// As [`write_atomically`], with the old file kept under the name `previous`; see [`itergnn_graph::write_file_keeping`].
+/// As [`write_atomically`], with the old file kept under the name `previous`; see
+/// [`itergnn_graph::write_file_keeping`].
 ///
 /// # Errors
 /// As [`write_atomically`].

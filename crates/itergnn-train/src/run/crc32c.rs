@@ -30,7 +30,8 @@ pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, step)
 }
 
-/// The checksum as TFRecord stores it: rotated and shifted, so that a checksum of data with checksums in it stays a good one.
+/// The checksum as TFRecord stores it: rotated and shifted, so that a checksum of data with checksums in it stays a
+/// good one.
 pub(crate) fn masked_crc32c(bytes: &[u8]) -> u32 {
     crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8)
 }

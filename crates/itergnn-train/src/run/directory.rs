@@ -32,10 +32,12 @@ pub struct RunDirectory {
 }
 
 impl RunDirectory {
-    /// Opens the directory for a run of `config`, which must be resolved, and says whether there is a run to go on with.
+    /// Opens the directory for a run of `config`, which must be resolved, and says whether there is a run to go on
+    /// with.
     ///
     /// # Errors
-    /// [`TrainError::RunExists`], [`TrainError::NoRun`], [`TrainError::OtherConfig`], [`TrainError::RunInUse`] or [`TrainError::Io`].
+    /// [`TrainError::RunExists`], [`TrainError::NoRun`], [`TrainError::OtherConfig`], [`TrainError::RunInUse`] or
+    /// [`TrainError::Io`].
     pub fn open(path: &Path, config: &RunConfig, start: Start) -> Result<(Self, bool), TrainError> {
         let exists = path.join("config.toml").exists();
         match start {
@@ -67,8 +69,8 @@ impl RunDirectory {
         }
     }
 
-    /// The whole configuration of the model of the run in a directory, if it has begun: names may come to mean something
-    /// else, a run goes on with what it began with.
+    /// The whole configuration of the model of the run in a directory, if it has begun: names may come to mean
+    /// something else, a run goes on with what it began with.
     pub fn model_of(path: &Path) -> Option<GnnConfig> {
         serde_json::from_slice(&fs::read(path.join("model.json")).ok()?).ok()
     }

@@ -10,7 +10,8 @@ use crate::records::Record;
 
 /// Appends records to the two logs of a run directory.
 ///
-/// A record is handed to the operating system at once, so a killed process loses none; checkpoints remember the lengths, so a resumed run has none twice.
+/// A record is handed to the operating system at once, so a killed process loses none; checkpoints remember the
+/// lengths, so a resumed run has none twice.
 #[derive(Debug)]
 pub struct RunLog {
     metrics: File,

@@ -1,7 +1,7 @@
 //! Scalars for TensorBoard.
 //!
-//! An event file is a TFRecord file (length, checksum, bytes, checksum) of `Event` messages in protocol-buffer form. Both are simple enough to
-//! write by hand: a scalar needs four fields.
+//! An event file is a TFRecord file (length, checksum, bytes, checksum) of `Event` messages in protocol-buffer form.
+//! Both are simple enough to write by hand: a scalar needs four fields.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,7 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::crc32c::masked_crc32c;
 
-/// Field numbers of the messages `Event`, `Summary` and `Summary.Value`, from TensorFlow's `event.proto` and `summary.proto`.
+/// Field numbers of the messages `Event`, `Summary` and `Summary.Value`, from TensorFlow's `event.proto` and
+/// `summary.proto`.
 mod field {
     pub(super) const EVENT_WALL_TIME: u32 = 1;
     pub(super) const EVENT_STEP: u32 = 2;

@@ -19,8 +19,9 @@ const PART: usize = 1_024;
 
 /// Judges a model on the validation samples of a run.
 ///
-/// Twice: with the cap of training, under which a model can be good that never learned to stop, and with the cap lifted, where that shows. A graph that stops by
-/// itself before the cap gives the same answer both times, so only the others are predicted again.
+/// Twice: with the cap of training, under which a model can be good that never learned to stop, and with the cap
+/// lifted, where that shows. A graph that stops by itself before the cap gives the same answer both times, so only the
+/// others are predicted again.
 pub struct Validator {
     samples: Samples,
     device: Device,
@@ -108,8 +109,8 @@ impl Validator {
         }
     }
 
-    /// Validates whoever `predict` asks: it gives the predictions for the samples of a list, with the cap of training if the second argument says so, else with the cap
-    /// lifted.
+    /// Validates whoever `predict` asks: it gives the predictions for the samples of a list, with the cap of training
+    /// if the second argument says so, else with the cap lifted.
     pub(crate) fn validate_by(
         &self,
         mut predict: impl FnMut(&[u32], bool) -> Result<Predicted, TrainError>,

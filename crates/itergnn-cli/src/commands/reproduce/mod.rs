@@ -98,7 +98,8 @@ fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
     Ok(budget)
 }
 
-/// Refuses what means nothing for the tables that are made: trainings have seeds, samples and epochs, cross-validations data and epochs.
+/// Refuses what means nothing for the tables that are made: trainings have seeds, samples and epochs, cross-validations
+/// data and epochs.
 fn refuse_flags(arguments: &ReproduceArguments, given: &Given) -> Result<(), Failure> {
     let mut meant = vec!["quick", "out", "report-only"];
     let queued = section_names().into_iter().any(|name| is_wanted(arguments, name));

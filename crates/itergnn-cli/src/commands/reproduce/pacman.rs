@@ -33,7 +33,8 @@ pub(super) fn section(results: &Path) -> ReportSection {
     let summary = ReportTable::new(header.map(str::to_owned).to_vec(), groups.iter().map(Group::summary).collect());
     let mut tables = if groups.is_empty() { Vec::new() } else { vec![summary] };
     for (place, group) in groups.iter().enumerate() {
-        // Iterated networks and the first table of every other player of the paper are in view; the rest opens on demand.
+        // Iterated networks and the first table of every other player of the paper are in view; the rest opens on
+        // demand.
         let first = groups[..place].iter().all(|before| before.player() != group.player());
         let in_view = group.in_the_paper() && (first || group.player().starts_with("iter"));
         let table = group.grid();

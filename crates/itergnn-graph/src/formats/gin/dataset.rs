@@ -7,7 +7,8 @@ use crate::{Attributes, Graph, GraphError};
 pub enum NodeFeature {
     /// The node's tag. Columns are tags in order of first appearance in the file.
     Tag,
-    /// The node's degree, for sets without meaningful tags (IMDB). Columns are the degrees that occur in the set, ascending.
+    /// The node's degree, for sets without meaningful tags (IMDB). Columns are the degrees that occur in the set,
+    /// ascending.
     Degree,
 }
 
@@ -24,8 +25,8 @@ pub struct GinGraph {
 
 /// A graph classification set.
 ///
-/// Labels and tags of the file may be any whole numbers (MUTAG's classes are 0 and 2). Both are numbered anew in order of first appearance, as the
-/// GIN paper's code does; the originals are kept.
+/// Labels and tags of the file may be any whole numbers (MUTAG's classes are 0 and 2). Both are numbered anew in order
+/// of first appearance, as the GIN paper's code does; the originals are kept.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GinDataset {
     /// The graphs in the order of the file.
@@ -40,7 +41,8 @@ pub struct GinDataset {
     pub warnings: Vec<String>,
 }
 
-/// The most numbers that one-hot attributes of one graph may have (a quarter of a gigabyte): tags that all differ would make it quadratic.
+/// The most numbers that one-hot attributes of one graph may have (a quarter of a gigabyte): tags that all differ would
+/// make it quadratic.
 const ONE_HOT_LIMIT: usize = 1 << 26;
 
 impl GinDataset {

@@ -13,9 +13,11 @@ pub struct Fold {
     pub test: Vec<u32>,
 }
 
-/// Reads the folds of a directory: `train_idx-1.txt`, `test_idx-1.txt`, `train_idx-2.txt` and so on, as far as there are any.
+/// Reads the folds of a directory: `train_idx-1.txt`, `test_idx-1.txt`, `train_idx-2.txt` and so on, as far as there
+/// are any.
 ///
-/// `graphs` is the number of graphs in the set. Test folds need not cover the whole set: the published ones of MUTAG leave 8 graphs out.
+/// `graphs` is the number of graphs in the set. Test folds need not cover the whole set: the published ones of MUTAG
+/// leave 8 graphs out.
 ///
 /// # Errors
 /// [`FormatError`] where a file is missing or wrong, or where a graph stands in both parts of a fold.

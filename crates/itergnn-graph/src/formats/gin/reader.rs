@@ -24,7 +24,8 @@ use crate::{
 /// 5 0
 /// ```
 ///
-/// An edge leads both ways even if only one end lists the other. Self-loops and repeated neighbours are dropped with a warning.
+/// An edge leads both ways even if only one end lists the other. Self-loops and repeated neighbours are dropped with a
+/// warning.
 ///
 /// # Errors
 /// [`FormatError`] with file and line.

@@ -2,7 +2,8 @@
 
 /// How the distance of two cities follows from the file.
 ///
-/// All are whole numbers, rounded as TSPLIB prescribes (Reinelt, TSPLIB 95), since the published optima hold for the rounded distances.
+/// All are whole numbers, rounded as TSPLIB prescribes (Reinelt, TSPLIB 95), since the published optima hold for the
+/// rounded distances.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DistanceKind {
     /// `EUC_2D`: Euclidean, rounded to the nearest.

@@ -12,7 +12,8 @@ pub(crate) enum MatrixLayout {
 }
 
 impl MatrixLayout {
-    /// The layout that TSPLIB calls `name`. A symmetric matrix by columns of one triangle is the other triangle by rows.
+    /// The layout that TSPLIB calls `name`. A symmetric matrix by columns of one triangle is the other triangle by
+    /// rows.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "FULL_MATRIX" => Some(Self::Full),
@@ -51,7 +52,8 @@ impl MatrixLayout {
                     }
                     Self::Lower { diagonal: false } => listed[row * (row - 1) / 2 + column],
                     Self::Lower { diagonal: true } => listed[row * (row + 1) / 2 + column],
-                    // Above the diagonal (column, row) stands in row `column`, after the shorter and shorter rows before it.
+                    // Above the diagonal (column, row) stands in row `column`, after the shorter and shorter rows
+                    // before it.
                     Self::Upper { diagonal: false } => {
                         listed[column * (2 * dimension - column - 1) / 2 + row - column - 1]
                     }

@@ -48,7 +48,8 @@ impl TspInstance {
         }
     }
 
-    /// The instance as a complete graph, as the task of tour lengths has it: node attributes are the coordinates (0 where the file has none), the edge attribute is the distance.
+    /// The instance as a complete graph, as the task of tour lengths has it: node attributes are the coordinates (0
+    /// where the file has none), the edge attribute is the distance.
     ///
     /// # Errors
     /// [`GraphError`] if a graph cannot have that many edges.

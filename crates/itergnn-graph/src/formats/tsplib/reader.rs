@@ -8,14 +8,16 @@ use crate::formats::{
     lines::{Line, Lines, Position},
 };
 
-/// The most cities an instance may have, and the largest coordinate or distance: together they keep every tour length within `i64`.
+/// The most cities an instance may have, and the largest coordinate or distance: together they keep every tour length
+/// within `i64`.
 const DIMENSION_LIMIT: u64 = 1_000_000;
 const MAGNITUDE_LIMIT: f64 = 1e12;
 
 /// Reads a symmetric travelling salesman instance from a `.tsp` file.
 ///
-/// Distances: `EUC_2D`, `CEIL_2D`, `GEO`, `ATT`, and `EXPLICIT` as `FULL_MATRIX` or any row or column layout of a triangle. At most a million
-/// cities; coordinates and distances up to 1e12. What follows `EOF` is not read; the `EOF` itself may be missing.
+/// Distances: `EUC_2D`, `CEIL_2D`, `GEO`, `ATT`, and `EXPLICIT` as `FULL_MATRIX` or any row or column layout of a
+/// triangle. At most a million cities; coordinates and distances up to 1e12. What follows `EOF` is not read; the `EOF`
+/// itself may be missing.
 ///
 /// # Errors
 /// [`FormatError`] with file and line.
@@ -222,7 +224,8 @@ mod tests {
         assert!(instance.coordinates.is_none());
     }
 
-    /// Found by fuzzing: the instance had more cities than coordinates, and the first question about one of them panicked.
+    /// Found by fuzzing: the instance had more cities than coordinates, and the first question about one of them
+    /// panicked.
     #[test]
     fn a_second_dimension_after_the_coordinates_was_believed() {
         let points = "DIMENSION: 2\nEDGE_WEIGHT_TYPE: EUC_2D\nNODE_COORD_SECTION\n1 0 0\n2 3 4\n";

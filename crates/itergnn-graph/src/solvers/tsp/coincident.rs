@@ -14,8 +14,8 @@ pub(super) struct Merged {
 impl Merged {
     /// Merges cities at distance zero that no detour can do without; `None` when there are none.
     ///
-    /// Two cities are merged when they are at distance zero, equally far from every other city, and no way through
-    /// them is a short cut: `d(r, s) <= d(r, city) + d(city, s)` for all others. Then taking a copy out of one part of a
+    /// Two cities are merged when they are at distance zero, equally far from every other city, and no way through them
+    /// is a short cut: `d(r, s) <= d(r, city) + d(city, s)` for all others. Then taking a copy out of one part of a
     /// tour and putting it beside the other never lengthens the tour, so some optimal tour visits them one after the
     /// other. Distances rounded to integers can miss the inequality by a unit; such cities are left apart.
     pub(super) fn new(matrix: &DistanceMatrix) -> Option<Self> {

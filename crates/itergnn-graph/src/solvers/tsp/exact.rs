@@ -33,9 +33,10 @@ const ROOT_ASCENT: Schedule =
 
 /// Finds a shortest tour and proves that no tour is shorter.
 ///
-/// 1. Cities in the same place become one where that loses nothing, and [`local_search`](super::local_search) finds a tour.
-/// 2. Subgradient ascent finds node multipliers for which the minimum 1-tree of all pairs is a high lower bound (Held and
-///    Karp). If the bound, rounded up, is the tour's length, the tour is optimal.
+/// 1. Cities in the same place become one where that loses nothing, and [`local_search`](super::local_search) finds a
+///    tour.
+/// 2. Subgradient ascent finds node multipliers for which the minimum 1-tree of all pairs is a high lower bound (Held
+///    and Karp). If the bound, rounded up, is the tour's length, the tour is optimal.
 /// 3. Every edge that would lift the bound to the tour's length is ruled out; about two or three per city are left.
 /// 4. Depth-first branch and bound over required and forbidden edges. A subproblem is closed only when it holds no tour
 ///    shorter than the best one known.
@@ -111,8 +112,8 @@ fn solve_distinct(matrix: &DistanceMatrix, options: &TspOptions<'_>) -> TspSolut
     }
 }
 
-/// Searches the edges that the dense bound leaves; returns the bound of what stayed open, if anything, and the number of
-/// subproblems.
+/// Searches the edges that the dense bound leaves; returns the bound of what stayed open, if anything, and the number
+/// of subproblems.
 fn prove(
     dense: &mut DenseOneTree<'_>,
     mut root: Subproblem,

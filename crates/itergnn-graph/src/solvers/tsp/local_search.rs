@@ -54,10 +54,10 @@ pub struct Tour {
 
 /// Finds a short tour by iterated local search, without proof.
 ///
-/// Starts from the greedy tour, descends by 2-opt and Or-opt steps over near neighbours with don't-look bits, then kicks
-/// the tour with local double bridges and descends again from the cities touched. A result that is not longer is kicked
-/// next, and so is a slightly longer one at first; the shortest tour met is returned. The same matrix and options give
-/// the same tour on every machine.
+/// Starts from the greedy tour, descends by 2-opt and Or-opt steps over near neighbours with don't-look bits, then
+/// kicks the tour with local double bridges and descends again from the cities touched. A result that is not longer is
+/// kicked next, and so is a slightly longer one at first; the shortest tour met is returned. The same matrix and
+/// options give the same tour on every machine.
 ///
 /// # Complexity
 /// `O(n^2)` for the neighbour lists, then close to constant per kick apart from copying the tour.

@@ -1,8 +1,8 @@
 //! Shortest round trips, with proof.
 //!
-//! [`solve`] finds an optimal tour of a symmetric [`DistanceMatrix`] and proves it: an iterated local search gives a tour,
-//! 1-trees with node multipliers (Held and Karp, 1970 and 1971) bound all tours from below, and branch and bound over
-//! required and forbidden edges ends only when bound and tour meet. [`local_search`] is the heuristic alone, and
+//! [`solve`] finds an optimal tour of a symmetric [`DistanceMatrix`] and proves it: an iterated local search gives a
+//! tour, 1-trees with node multipliers (Held and Karp, 1970 and 1971) bound all tours from below, and branch and bound
+//! over required and forbidden edges ends only when bound and tour meet. [`local_search`] is the heuristic alone, and
 //! [`held_karp_dp`] an independent exact method for up to 12 cities that the tests hold the solver against.
 //!
 //! All lengths are integers, so "proven" is exact: no tolerance is involved. Points with real coordinates enter as

@@ -1,4 +1,5 @@
-//! Cheapest 1-trees under prices on nodes: the relaxation of Held and Karp, in whole numbers for the exact solver and in real ones for models.
+//! Cheapest 1-trees under prices on nodes: the relaxation of Held and Karp, in whole numbers for the exact solver and
+//! in real ones for models.
 
 /// A number that edges cost.
 pub trait Cost: Copy + PartialOrd {
@@ -16,8 +17,9 @@ impl Cost for f64 {
 
 /// A spanning tree with one edge more, found again and again under other costs.
 ///
-/// A tour is a 1-tree in which every node has degree two, so the cheapest 1-tree costs at most as much as the cheapest tour. Costs are given as a function of a node that
-/// returns a function of its other end, so that what belongs to the first node is looked up once.
+/// A tour is a 1-tree in which every node has degree two, so the cheapest 1-tree costs at most as much as the cheapest
+/// tour. Costs are given as a function of a node that returns a function of its other end, so that what belongs to the
+/// first node is looked up once.
 ///
 /// # Example
 /// ```
@@ -41,7 +43,8 @@ impl<C: Cost> PricedTree<C> {
         Self { edges: Vec::with_capacity(nodes), degrees: vec![0; nodes], waiting: Vec::with_capacity(nodes) }
     }
 
-    /// The edges: those of the spanning tree as its nodes joined, `[where, who]`, then the others. None with fewer than two nodes.
+    /// The edges: those of the spanning tree as its nodes joined, `[where, who]`, then the others. None with fewer than
+    /// two nodes.
     pub fn edges(&self) -> &[[u32; 2]] {
         &self.edges
     }
@@ -56,10 +59,12 @@ impl<C: Cost> PricedTree<C> {
         self.degrees.iter().all(|&degree| degree == 2)
     }
 
-    /// Finds a cheapest spanning tree and, among its leaves, the one whose second cheapest edge is dearest: that leaf gets that edge as well.
+    /// Finds a cheapest spanning tree and, among its leaves, the one whose second cheapest edge is dearest: that leaf
+    /// gets that edge as well.
     ///
-    /// Removing a leaf from a cheapest tree leaves a cheapest tree of the rest, so any tour costs at least as much, and the choice does not depend on the order of the nodes. (A
-    /// leaf with one neighbour gets the same edge twice, as a walk would use it.)
+    /// Removing a leaf from a cheapest tree leaves a cheapest tree of the rest, so any tour costs at least as much, and
+    /// the choice does not depend on the order of the nodes. (A leaf with one neighbour gets the same edge twice, as a
+    /// walk would use it.)
     ///
     /// # Complexity
     /// Time `nodes^2`.

@@ -1,9 +1,10 @@
 //! Which nodes changed in the last step, and which edges can therefore change anything in the next one.
 //!
-//! States only grow: `h' = max(h, aggregate)`. A message whose inputs did not change is the same as in the step before, is contained in the receiver's
-//! state already, and cannot win again, because a tie goes to the state. So with the maximum only edges whose sender changed (or whose receiver did, where
-//! messages depend on it) need to be computed; with attention only the edges of receivers that changed themselves or one of whose senders did. This is
-//! exact, for states and for gradients.
+//! States only grow: `h' = max(h, aggregate)`. A message whose inputs did not change is the same as in the step before,
+//! is contained in the receiver's state already, and cannot win again, because a tie goes to the state. So with the
+//! maximum only edges whose sender changed (or whose receiver did, where messages depend on it) need to be computed;
+//! with attention only the edges of receivers that changed themselves or one of whose senders did. This is exact, for
+//! states and for gradients.
 
 use super::plan::GraphPlan;
 use crate::block::config::BlockConfig;

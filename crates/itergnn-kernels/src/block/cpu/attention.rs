@@ -37,7 +37,8 @@ impl<T: Real> Scores<'_, T> {
         offsets[receiver] as usize..offsets[receiver + 1] as usize
     }
 
-    /// Fills `weights`, which are those of the edges to the given receivers, where they are reached; returns whether all their scores are finite.
+    /// Fills `weights`, which are those of the edges to the given receivers, where they are reached; returns whether
+    /// all their scores are finite.
     pub(super) fn weights(&self, active: &ActiveSet, receivers: std::ops::Range<usize>, weights: &mut [T]) -> bool {
         let mut finite = true;
         let first = self.plan.offsets()[receivers.start] as usize;

@@ -12,7 +12,8 @@ use crate::kernels::{
 };
 use crate::real::Real;
 
-/// Some message rows, the gradient of their messages in front of LeakyReLU, and where the product of each row with it goes (null for nowhere).
+/// Some message rows, the gradient of their messages in front of LeakyReLU, and where the product of each row with it
+/// goes (null for nowhere).
 #[derive(Clone, Copy)]
 struct Tile<T> {
     rows: MessageRows<T>,
@@ -46,7 +47,8 @@ impl<T: Real> Job<'_, T> {
         }
         let rows = plan.message_rows(self.inputs, self.weights, layer, tape.prepared.record(step).as_ptr());
         if plan.shared_messages {
-            // SAFETY: messages, their gradient and `sent` are nodes x hidden_row, weights and products have one value per edge.
+            // SAFETY: messages, their gradient and `sent` are nodes x hidden_row, weights and products have one value
+            // per edge.
             unsafe {
                 (self.kernels.shared_message_gradient)(&SharedMessageGradient {
                     nodes: plan.nodes,
@@ -133,7 +135,8 @@ impl<T: Real> Job<'_, T> {
         let packed = self.weights.layer(self.layer_of(step));
         let bias = if self.config.biased() { packed[sections.second_bias..].as_ptr() } else { std::ptr::null() };
         let mut bias_products = [T::ZERO; TILE_ROWS];
-        // SAFETY: the rows were listed by `active_rows`; weights and signs belong to all edges; the tile has room for `count` rows.
+        // SAFETY: the rows were listed by `active_rows`; weights and signs belong to all edges; the tile has room for
+        // `count` rows.
         unsafe {
             (self.kernels.message_gradient)(&MessageGradient {
                 first,
@@ -174,8 +177,8 @@ impl<T: Real> Job<'_, T> {
         let Tile { rows, first, count, messages, products } = tile;
         let (output, first_gradient) = (scratch.first.as_mut_ptr(), scratch.first_gradient.as_mut_ptr());
         let features = scratch.features.as_mut_ptr();
-        // SAFETY: the tile buffers have TILE_ROWS rows; the packed sections have the shapes they are documented with and are disjoint; the row lists
-        // hold `first + count` entries, and their edges lie within the features.
+        // SAFETY: the tile buffers have TILE_ROWS rows; the packed sections have the shapes they are documented with
+        // and are disjoint; the row lists hold `first + count` entries, and their edges lie within the features.
         unsafe {
             (self.kernels.activate)(&Activate { rows, first, count, target: output });
             (self.kernels.gemm)(&Gemm {

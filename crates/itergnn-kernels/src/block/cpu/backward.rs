@@ -218,7 +218,8 @@ impl<T: Real> Job<'_, T> {
         let nodes = tape.plan.nodes;
         let states = tape.hidden.record(step + 1);
         let weights: Vec<T> = tape.schedules.iter().map(|schedule| schedule.weight(step)).collect();
-        // SAFETY: all matrices are nodes x hidden_row; there is one weight, or one per node; `values` has room for one product per node.
+        // SAFETY: all matrices are nodes x hidden_row; there is one weight, or one per node; `values` has room for one
+        // product per node.
         unsafe {
             (self.kernels.weighted_add)(&WeightedAdd {
                 rows: nodes,

@@ -47,7 +47,8 @@ impl Engine {
         if isa.is_available() { Ok(Self { isa }) } else { Err(KernelError::IsaUnavailable(isa)) }
     }
 
-    /// The most `f32` multiply-adds of one thread with this instruction set, in GFLOP/s, as measured now in a few milliseconds.
+    /// The most `f32` multiply-adds of one thread with this instruction set, in GFLOP/s, as measured now in a few
+    /// milliseconds.
     ///
     /// What the share of a computation is taken of; a busy machine gives too little.
     pub fn peak_gflops(self) -> f64 {
@@ -90,8 +91,9 @@ pub(super) fn per_graph<'a, T>(mut values: &'a mut [T], offsets: &[u32], width: 
 /// `wanted` says which gradients [`backward`] will compute.
 ///
 /// # Errors
-/// [`KernelError::Length`], [`KernelError::Batch`] or [`KernelError::Config`] for inputs that do not fit together; [`KernelError::NonFinite`] when a value
-/// overflows, with the first graph of the batch and its first iteration at which that happened.
+/// [`KernelError::Length`], [`KernelError::Batch`] or [`KernelError::Config`] for inputs that do not fit together;
+/// [`KernelError::NonFinite`] when a value overflows, with the first graph of the batch and its first iteration at
+/// which that happened.
 ///
 /// # Complexity
 /// Per iteration `O(nodes hidden message + edges message hidden)` work; memory `O(iterations (nodes (hidden + message) + edges))`.
@@ -155,11 +157,12 @@ pub fn forward<T: Real>(
 
 /// All gradients of a block, from the gradients of what [`forward`] returned.
 ///
-/// `inputs` and `output` are those of the forward call; the tape may be used any number of times. The bits of the result depend neither on the number of
-/// threads nor on which of them did what.
+/// `inputs` and `output` are those of the forward call; the tape may be used any number of times. The bits of the
+/// result depend neither on the number of threads nor on which of them did what.
 ///
 /// # Errors
-/// [`KernelError::Length`] when a slice does not fit the tape; [`KernelError::NonFiniteGradient`] when a gradient overflows.
+/// [`KernelError::Length`] when a slice does not fit the tape; [`KernelError::NonFiniteGradient`] when a gradient
+/// overflows.
 pub fn backward<T: Real>(
     engine: Engine,
     inputs: &BlockInputs<'_, T>,

@@ -82,8 +82,8 @@ impl<T: Real> Job<'_, T> {
         self.weights.shapes.hidden_row.next_multiple_of(WINNER_ALIGNMENT)
     }
 
-    /// Runs one graph; `output` are its rows of the batch's result. The tape is of use for the way back only if it remembers
-    /// everything.
+    /// Runs one graph; `output` are its rows of the batch's result. The tape is of use for the way back only if it
+    /// remembers everything.
     pub(super) fn forward(
         &self,
         graph: usize,
@@ -175,8 +175,8 @@ impl<T: Real> Job<'_, T> {
     fn constants(&self, plan: &GraphPlan, layer: usize, scratch: &mut ForwardScratch<T>) {
         let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
         let packed = self.weights.layer(layer);
-        // SAFETY: the kernels table belongs to this processor; `constants` holds nodes x prepared_row values, the inputs nodes x input, and the packed
-        // sections have the shapes they are documented with.
+        // SAFETY: the kernels table belongs to this processor; `constants` holds nodes x prepared_row values, the
+        // inputs nodes x input, and the packed sections have the shapes they are documented with.
         unsafe {
             (self.kernels.gemm)(&Gemm {
                 rows: plan.nodes,
@@ -198,8 +198,8 @@ impl<T: Real> Job<'_, T> {
         }
     }
 
-    /// Predicts the confidences of the units that are still running and, without a memory, adds their states to the output; returns whether all
-    /// confidences are finite.
+    /// Predicts the confidences of the units that are still running and, without a memory, adds their states to the
+    /// output; returns whether all confidences are finite.
     fn push_confidences(&self, tape: &mut GraphTape<T>, options: &IterConfig, scratch: &mut ForwardScratch<T>) -> bool {
         let Shapes { hidden, hidden_row, .. } = self.weights.shapes;
         let confidence = self.confidence(options);
@@ -238,7 +238,8 @@ impl<T: Real> Job<'_, T> {
         keeps: *const T,
         scratch: &mut ForwardScratch<T>,
     ) {
-        // SAFETY: source and target are nodes x hidden_row; there is one weight, or one per node, and as many values to keep.
+        // SAFETY: source and target are nodes x hidden_row; there is one weight, or one per node, and as many values to
+        // keep.
         unsafe {
             (self.kernels.weighted_add)(&WeightedAdd {
                 rows: tape.plan.nodes,
@@ -261,11 +262,13 @@ impl<T: Real> Job<'_, T> {
         let grows = tape.convolution.is_none() && tape.steps > 1;
         let source = tape.hidden.record(tape.steps).as_ptr();
         if options.pooling == ReadoutKind::Max {
-            // States only grow, so the old maximum and the nodes that changed tell the new one; where it is, nobody asks.
+            // States only grow, so the old maximum and the nodes that changed tell the new one; where it is, nobody
+            // asks.
             let raises = tape.memory == Memory::Last && grows;
             let changed = if raises { active.changed(nodes).as_ptr() } else { std::ptr::null() };
             let positions = tape.pooled_positions.record_mut(tape.steps - 1);
-            // SAFETY: the records hold one padded row each, and there is a flag per node; a graph with a schedule has at least one node.
+            // SAFETY: the records hold one padded row each, and there is a flag per node; a graph with a schedule has
+            // at least one node.
             unsafe { (self.kernels.pool_max)(&PoolMax { rows: nodes, width, source, target, positions, changed }) }
             return;
         }

@@ -24,8 +24,9 @@ use crate::real::Real;
 /// As [`forward`](super::forward).
 ///
 /// # Complexity
-/// Per iteration, with aggregation by maximum, work in proportion to the edges between nodes that changed and their receivers; with attention to all edges of
-/// these receivers. Graphs of fewer than a thousand nodes, and attention, also look at every node once per iteration.
+/// Per iteration, with aggregation by maximum, work in proportion to the edges between nodes that changed and their
+/// receivers; with attention to all edges of these receivers. Graphs of fewer than a thousand nodes, and attention,
+/// also look at every node once per iteration.
 pub fn infer<T: Real>(
     engine: Engine,
     config: &BlockConfig,

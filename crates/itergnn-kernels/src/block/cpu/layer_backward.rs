@@ -7,7 +7,8 @@ use super::tape::{GraphTape, SLAB};
 use crate::kernels::{AddAssign, ColumnSum, Gemm, MaxBackward, Start, Winners};
 use crate::real::Real;
 
-/// Depth of one block of the products that give weight gradients: both operands of a block stay in the second-level cache.
+/// Depth of one block of the products that give weight gradients: both operands of a block stay in the second-level
+/// cache.
 const DEPTH_BLOCK: usize = 128;
 
 impl<T: Real> BackwardScratch<T> {
@@ -68,7 +69,8 @@ impl<T: Real> Job<'_, T> {
         };
         let feature_gradient =
             if self.wanted.edge_features { targets.edge_features.as_mut_ptr() } else { std::ptr::null_mut() };
-        // SAFETY: the kernel only reads the winners. All matrices have the shapes of this graph; sections of the packed gradient are disjoint.
+        // SAFETY: the kernel only reads the winners. All matrices have the shapes of this graph; sections of the packed
+        // gradient are disjoint.
         unsafe {
             (self.kernels.max_backward)(&MaxBackward {
                 nodes: plan.nodes,
@@ -118,8 +120,8 @@ impl<T: Real> Job<'_, T> {
         let list = scratch.touched_nodes.as_ptr();
         let receiver_part = shapes.receiver_column.map(|start| (start, shapes.message));
         for (start, columns) in [Some((0, shapes.sender_columns())), receiver_part].into_iter().flatten() {
-            // SAFETY: the gradient is nodes x prepared_row, the states' gradient nodes x hidden_row, the columns lie within a prepared row, and the list
-            // holds nodes of the graph.
+            // SAFETY: the gradient is nodes x prepared_row, the states' gradient nodes x hidden_row, the columns lie
+            // within a prepared row, and the list holds nodes of the graph.
             unsafe {
                 (self.kernels.gemm)(&Gemm {
                     rows: touched,
@@ -162,7 +164,8 @@ impl<T: Real> Job<'_, T> {
         }
     }
 
-    /// Gradient of the weights that turn states into prepared rows, for the rows listed since the last call, all of the slab of `step`.
+    /// Gradient of the weights that turn states into prepared rows, for the rows listed since the last call, all of the
+    /// slab of `step`.
     fn prepare_weight_backward(
         &self,
         tape: &GraphTape<T>,
@@ -176,7 +179,8 @@ impl<T: Real> Job<'_, T> {
         let target = targets.layers[layer * sections.gradient_len + sections.prepare..].as_mut_ptr();
         let listed = &scratch.slab_rows.as_slice()[..scratch.slab_count];
         for rows in listed.chunks(DEPTH_BLOCK) {
-            // SAFETY: the records of a slab lie next to each other, states as well as gradients, nodes rows each; the list was made of them.
+            // SAFETY: the records of a slab lie next to each other, states as well as gradients, nodes rows each; the
+            // list was made of them.
             unsafe {
                 (self.kernels.gemm)(&Gemm {
                     rows: hidden,

@@ -1,7 +1,8 @@
 //! One message-passing step forwards.
 //!
-//! A small graph is one block. A large one is cut into blocks of receivers, on all threads of the pool; the messages of a block stay in the second-level
-//! cache until they are aggregated. Every row is computed alone, so neither blocks nor threads change a bit.
+//! A small graph is one block. A large one is cut into blocks of receivers, on all threads of the pool; the messages of
+//! a block stay in the second-level cache until they are aggregated. Every row is computed alone, so neither blocks nor
+//! threads change a bit.
 
 use std::ops::Range;
 
@@ -70,7 +71,8 @@ pub(super) fn is_large(plan: &GraphPlan) -> bool {
     plan.rows() >= LARGE_ROWS
 }
 
-/// Calls `work` for `0..count` at once or, for large graphs, in blocks on all threads; returns whether all calls returned true.
+/// Calls `work` for `0..count` at once or, for large graphs, in blocks on all threads; returns whether all calls
+/// returned true.
 fn in_blocks<T: Real>(
     large: bool,
     count: usize,
@@ -161,8 +163,8 @@ impl<T: Real> Job<'_, T> {
         // Listed rows are counted from the first node, others from the first row of the block.
         let first = if list.is_some() { 0 } else { rows.start };
         let list = list.unwrap_or(std::ptr::null());
-        // SAFETY: the kernels table belongs to this processor; states are nodes x hidden_row, prepared rows and constants nodes x prepared_row; the list
-        // holds nodes of the graph.
+        // SAFETY: the kernels table belongs to this processor; states are nodes x hidden_row, prepared rows and
+        // constants nodes x prepared_row; the list holds nodes of the graph.
         unsafe {
             (self.kernels.gemm)(&Gemm {
                 rows: rows.len(),
@@ -243,7 +245,8 @@ impl<T: Real> Job<'_, T> {
         }
     }
 
-    /// The new states of some receivers: their messages, unless shared, and the aggregation; returns whether all values are finite.
+    /// The new states of some receivers: their messages, unless shared, and the aggregation; returns whether all values
+    /// are finite.
     fn aggregate(&self, parts: &Step<'_, T>, receivers: Range<usize>, scratch: &mut BlockScratch<T>) -> bool {
         let width = self.weights.shapes.hidden_row;
         let edges = parts.active.edges(parts.plan);
@@ -278,8 +281,8 @@ impl<T: Real> Job<'_, T> {
         let edges = edges.starting_at(receivers.start, receivers.len());
         if self.config.aggregates_by_max() {
             let winners = places.winners.starting_at(receivers.start * self.winner_row());
-            // SAFETY: states are nodes x hidden_row, messages lie where the active edges say; winners have nodes x winner_row places and `changed` one
-            // per node. All begin at the block's first receiver.
+            // SAFETY: states are nodes x hidden_row, messages lie where the active edges say; winners have nodes x
+            // winner_row places and `changed` one per node. All begin at the block's first receiver.
             return unsafe {
                 (self.kernels.max_forward)(&MaxForward {
                     edges,

@@ -9,8 +9,9 @@ use crate::simd::padded;
 
 /// Widths of a block and of its padded rows.
 ///
-/// Every node *prepares* a row for the messages it sends and receives: columns `0..message` are its part as a sender, then with attention one column for
-/// its part of the score as a sender and one as a receiver; at `receiver_column` begins its part as a receiver.
+/// Every node *prepares* a row for the messages it sends and receives: columns `0..message` are its part as a sender,
+/// then with attention one column for its part of the score as a sender and one as a receiver; at `receiver_column`
+/// begins its part as a receiver.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shapes {
     pub(super) input: usize,
@@ -57,7 +58,8 @@ impl Shapes {
     }
 }
 
-/// Where each matrix of a layer lies in a packed slice. Weights use all of it, gradients the first [`Sections::gradient_len`] values.
+/// Where each matrix of a layer lies in a packed slice. Weights use all of it, gradients the first
+/// [`Sections::gradient_len`] values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sections {
     /// `[hidden, prepared_row]`: states to prepared rows.
@@ -135,7 +137,8 @@ fn for_each_first(
     mut visit: impl FnMut(usize, usize),
 ) {
     let Shapes { input, hidden, message, message_row, edge, prepared_row, .. } = *shapes;
-    // Rows of a flat matrix are [x_s ; h_s ; x_r ; h_r ; e]; `column` is where its columns lie in a prepared row, for sender and receiver.
+    // Rows of a flat matrix are [x_s ; h_s ; x_r ; h_r ; e]; `column` is where its columns lie in a prepared row, for
+    // sender and receiver.
     let mut matrix = |kind, columns: [Option<usize>; 2], width: usize, edge_start: usize, edge_row: usize| {
         let Some(range) = layout.range(layer, kind) else { return };
         let mut flat = range.start;

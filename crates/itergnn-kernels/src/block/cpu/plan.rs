@@ -22,7 +22,8 @@ pub(super) struct GraphPlan {
     pub(super) shared_messages: bool,
     /// Whether the winners of a maximum fit bytes.
     pub(super) byte_winners: bool,
-    /// Offsets `[nodes + 1]`, senders `[edges]`, receivers `[edges]`, counting numbers `[max(nodes, edges)]`, zeros `[nodes]`.
+    /// Offsets `[nodes + 1]`, senders `[edges]`, receivers `[edges]`, counting numbers `[max(nodes, edges)]`, zeros
+    /// `[nodes]`.
     indices: Buffer<u32>,
 }
 

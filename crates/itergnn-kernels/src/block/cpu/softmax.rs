@@ -53,14 +53,16 @@ pub(super) fn softmax<T: Real>(scale_invariant: bool, scores: &mut [T]) {
     scores.iter_mut().for_each(|score| *score *= share);
 }
 
-/// From the gradient of scores that were divided by their range to that of the scores; both are of one receiver, and the gradients sum to zero.
+/// From the gradient of scores that were divided by their range to that of the scores; both are of one receiver, and
+/// the gradients sum to zero.
 pub(super) fn range_backward<T: Real>(scores: &[T], gradients: &mut [T]) {
     let extremes = Extremes::of(scores);
     let Some(range) = extremes.range() else {
         gradients.fill(T::ZERO);
         return;
     };
-    // y = s / (max - min): the range gets -sum(dy s) / range^2. The gradients sum to zero, so the scores may be counted from the largest.
+    // y = s / (max - min): the range gets -sum(dy s) / range^2. The gradients sum to zero, so the scores may be counted
+    // from the largest.
     let scale = T::ONE / range;
     let mut pull = T::ZERO;
     for (gradient, &score) in gradients.iter_mut().zip(scores) {

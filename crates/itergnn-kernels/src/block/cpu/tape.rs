@@ -50,7 +50,8 @@ impl<T: Plain> History<T> {
         while self.slabs.len() <= slab {
             self.slabs.push(Buffer::new(self.len * records));
         }
-        // SAFETY: a slab has room for all its records. The pointer comes straight from the allocation, so that those to other records stay valid.
+        // SAFETY: a slab has room for all its records. The pointer comes straight from the allocation, so that those to
+        // other records stay valid.
         unsafe { self.slabs[slab].as_mut_ptr().add(start) }
     }
 
@@ -97,8 +98,9 @@ pub(super) struct GraphTape<T> {
 
 /// What [`forward`](super::forward) keeps for [`backward`](super::backward).
 ///
-/// Holds the weights as the kernels read them and, per graph and iteration, the states, the nodes' parts of the first message layer, and the winners or the signs and weights of the messages. Its
-/// memory goes back to a pool when it is dropped.
+/// Holds the weights as the kernels read them and, per graph and iteration, the states, the nodes' parts of the first
+/// message layer, and the winners or the signs and weights of the messages. Its memory goes back to a pool when it is
+/// dropped.
 #[derive(Debug)]
 pub struct Tape<T> {
     pub(super) config: BlockConfig,

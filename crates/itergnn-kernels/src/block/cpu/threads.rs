@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Calls `work` for every item, the first items first, on the threads of the current rayon pool; each thread has its own `scratch`.
+/// Calls `work` for every item, the first items first, on the threads of the current rayon pool; each thread has its
+/// own `scratch`.
 ///
 /// Results come back in the order of the items.
 pub(super) fn for_each<I: Send, S: Default, R: Send>(items: Vec<I>, work: impl Fn(I, &mut S) -> R + Sync) -> Vec<R> {
@@ -40,7 +41,8 @@ pub(super) fn largest_first(costs: &[usize]) -> Vec<usize> {
     order
 }
 
-/// Divides graphs into at most `most` groups of about equal cost: each graph, the largest first, goes to the group with the least so far.
+/// Divides graphs into at most `most` groups of about equal cost: each graph, the largest first, goes to the group with
+/// the least so far.
 ///
 /// Depends on nothing but the costs, so sums over groups in their order have the same bits on any number of threads.
 pub(super) fn groups(costs: &[usize], most: usize) -> Vec<Vec<usize>> {

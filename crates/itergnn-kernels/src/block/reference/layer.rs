@@ -27,7 +27,8 @@ pub(super) struct Step<T> {
     pub(super) after: Vec<T>,
     /// Output of the first message layer, `[edges of the graph, message]`; empty for a convolution.
     pub(super) first: Vec<T>,
-    /// Messages, `[edges of the graph, hidden]`; `[nodes of the graph, message]` for a convolution, whose messages belong to senders.
+    /// Messages, `[edges of the graph, hidden]`; `[nodes of the graph, message]` for a convolution, whose messages
+    /// belong to senders.
     pub(super) messages: Vec<T>,
     /// Scores and their weights, `[edges of the graph]`, loops included.
     pub(super) scores: Vec<T>,

@@ -1,6 +1,7 @@
 //! The plainest way to compute a block: loops over edges and channels, every intermediate value kept, any float.
 //!
-//! It shares with the fused engine only the contract and the scalar formulas of the controller, and is itself tested against finite differences.
+//! It shares with the fused engine only the contract and the scalar formulas of the controller, and is itself tested
+//! against finite differences.
 
 mod convolution;
 mod graph;

@@ -44,7 +44,8 @@ pub(super) fn backward<T: Real>(scale_invariant: bool, scores: &[T], weights: &[
         Some(None) => vec![T::ZERO; scores.len()],
         Some(Some(range)) => {
             let mut result: Vec<T> = plain.iter().map(|&gradient| gradient / range).collect();
-            // y = s / (max - min), so the range gets -sum(dy s) / range^2 and hands it to the largest and the smallest score.
+            // y = s / (max - min), so the range gets -sum(dy s) / range^2 and hands it to the largest and the smallest
+            // score.
             let product = plain.iter().zip(scores).fold(T::ZERO, |sum, (&gradient, &score)| sum + gradient * score);
             let pull = product / (range * range);
             result[extreme(scores, T::ONE)] -= pull;

@@ -25,7 +25,8 @@ pub struct AllLengths {
     pub iterations: usize,
 }
 
-/// A model on one graph, which says what it predicts for one pair of ends after the other without preparing the graph anew.
+/// A model on one graph, which says what it predicts for one pair of ends after the other without preparing the graph
+/// anew.
 pub struct PairLengths {
     rule: Rule,
     ground: Ground,
@@ -83,18 +84,22 @@ const OTHER: u32 = 2;
 /// Slopes that differ by less than this share are equal: they are sums of a few products of f32 numbers.
 const EQUAL: f64 = 1e-12;
 
-/// What the model predicts for every node in turn as the other end, from the waves of the fixed end alone; `None` where that is not what it predicts.
+/// What the model predicts for every node in turn as the other end, from the waves of the fixed end alone; `None` where
+/// that is not what it predicts.
 ///
-/// With waves of the source (`a` per unit of distance, over all channels a head reads) and of the target (`b`), a head is
+/// With waves of the source (`a` per unit of distance, over all channels a head reads) and of the target (`b`), a head
+/// is
 /// ```text
 /// max over v of  -a d(s, v) - b d(v, t)  =  -min(a, b) d(s, t)
 /// ```
-/// once the waves have settled: by the triangle inequality the largest is at the end with the steeper wave, where the other one is the distance.
+/// once the waves have settled: by the triangle inequality the largest is at the end with the steeper wave, where the
+/// other one is the distance.
 ///
-/// A model that stops as soon as the waves meet, after k steps, has seen the paths of at most 2 k edges, for every way of cutting one into halves of at most k: with
-/// `a = b` a head is the least length of these times `-a`. The waves meet when half the fewest edges between the ends, rounded up, are behind them, so that one wave
-/// from the fixed end, looked at after the right number of steps for every node, tells it. On trees and where all weights are equal the first path is the shortest,
-/// and the model need not stop at once.
+/// A model that stops as soon as the waves meet, after k steps, has seen the paths of at most 2 k edges, for every way
+/// of cutting one into halves of at most k: with `a = b` a head is the least length of these times `-a`. The waves meet
+/// when half the fewest edges between the ends, rounded up, are behind them, so that one wave from the fixed end,
+/// looked at after the right number of steps for every node, tells it. On trees and where all weights are equal the
+/// first path is the shortest, and the model need not stop at once.
 ///
 /// The graph is one graph whose node attributes end in marks (source, target, other); only their size is read.
 pub(super) fn lengths_to_all(model: &MaxPlusModel, graph: &GraphTensors, fixed: FixedEnd) -> Option<AllLengths> {
@@ -194,7 +199,8 @@ struct Slopes {
 }
 
 impl Slopes {
-    /// `None` if the head reads more than distances from source and target, or in a directed graph distances that do not all belong to paths of one direction.
+    /// `None` if the head reads more than distances from source and target, or in a directed graph distances that do
+    /// not all belong to paths of one direction.
     fn of(rule: &Rule, head: usize, class: usize, symmetric: bool) -> Option<Self> {
         let mut found = Self {
             weight: rule.head[head],
@@ -264,7 +270,8 @@ impl Rule {
         Some(starts)
     }
 
-    /// Whether the wave of an end tells distances of paths from source to target: those of the source along the edges, those of the target against them.
+    /// Whether the wave of an end tells distances of paths from source to target: those of the source along the edges,
+    /// those of the target against them.
     fn is_forward(&self, channel: usize, from: usize) -> bool {
         (channel < self.first_against) == (from == SOURCE)
     }
@@ -296,7 +303,8 @@ impl Rule {
         })
     }
 
-    /// Whether no step before the waves meet has any confidence, and the step at which they do has all of it; in a directed graph waves of paths in one direction.
+    /// Whether no step before the waves meet has any confidence, and the step at which they do has all of it; in a
+    /// directed graph waves of paths in one direction.
     fn stops_at_once(&self, forward: Option<bool>) -> bool {
         let rows: Vec<&[f64]> = self.confidence_read.chunks_exact(self.channels.max(1)).collect();
         let met = vec![0.0; rows.len()];
@@ -315,7 +323,8 @@ impl Rule {
             && known.is_some_and(|known| known.iter().all(|&one| one == 0.0 || one == 1.0))
     }
 
-    /// What a row of the confidence reads of the waves of each end; `None` where it reads anything else, or waves that travel the wrong way.
+    /// What a row of the confidence reads of the waves of each end; `None` where it reads anything else, or waves that
+    /// travel the wrong way.
     fn sums_by_end(&self, row: &[f64], forward: Option<bool>) -> Option<[f64; 2]> {
         let mut sums = [0.0; 2];
         for (channel, &weight) in row.iter().enumerate().filter(|(_, weight)| **weight > 0.0) {

@@ -42,7 +42,8 @@ pub struct MaxPlusConfig {
     /// Whether the confidence sees if anything changed in a step. For graphs where a later path can be shorter.
     #[serde(default)]
     pub residual: bool,
-    /// Whether half of the channels travel against the edges. For directed graphs, where no node learns its distance to another otherwise.
+    /// Whether half of the channels travel against the edges. For directed graphs, where no node learns its distance to
+    /// another otherwise.
     #[serde(default)]
     pub both_ways: bool,
     /// Price of the probability that is left at the cap.

@@ -11,7 +11,8 @@ use crate::aligned::parameter::{host, replaced};
 /// The first bias: far enough below 0 that a gate begins nearly open, near enough that its gradient is felt.
 const FIRST_BIAS: f64 = -0.5;
 
-/// The toll of a closed gate, as a share of the absent level: at first 10, more than most detours of training graphs cost.
+/// The toll of a closed gate, as a share of the absent level: at first 10, more than most detours of training graphs
+/// cost.
 const TOLL: f64 = 0.1;
 
 /// A gate in front of every node, closed where a linear function of its continuous attributes is positive.
@@ -19,8 +20,9 @@ const TOLL: f64 = 0.1;
 /// ```text
 /// toll[v] = s * 0.1 |level| * sigmoid(gain (w . x_v / s + b))
 /// ```
-/// with the scale `s` of the graph and the level and gain of the stage of training; an edge costs the tolls of both its ends in every channel. From the
-/// beginning of hardening the sigmoid is clipped like that of the confidence, and at the end of training the toll is a step: 0, or no way through.
+/// with the scale `s` of the graph and the level and gain of the stage of training; an edge costs the tolls of both its
+/// ends in every channel. From the beginning of hardening the sigmoid is clipped like that of the confidence, and at
+/// the end of training the toll is a step: 0, or no way through.
 ///
 /// # Shapes
 /// `weight` `[attributes, 1]`, `bias` `[1, 1]`.
@@ -53,7 +55,8 @@ impl Gate {
         closed * scales * (-TOLL * stage.level)
     }
 
-    /// The same gate at another place: closed where the direction of the weights, its largest entry 1, exceeds `threshold`.
+    /// The same gate at another place: closed where the direction of the weights, its largest entry 1, exceeds
+    /// `threshold`.
     pub(super) fn at(self, threshold: f64) -> Self {
         let (direction, _) = normal_form(&host(&self.weight), host(&self.bias)[0]);
         Self { weight: replaced(self.weight, direction), bias: replaced(self.bias, vec![-threshold]) }

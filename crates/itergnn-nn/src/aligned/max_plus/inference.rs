@@ -238,8 +238,9 @@ impl Ground {
 
     /// Runs one graph until it stops or the options' cap ends it.
     ///
-    /// A node sends only if it changed in the step before: what it sent earlier is in the maxima already, and they never fall. So the work is
-    /// that of the waves, not of steps times edges. The largest features never fall either and are updated from the nodes that changed.
+    /// A node sends only if it changed in the step before: what it sent earlier is in the maxima already, and they
+    /// never fall. So the work is that of the waves, not of steps times edges. The largest features never fall either
+    /// and are updated from the nodes that changed.
     pub(super) fn run(&self, rule: &Rule, graph: usize, nodes: Range<usize>, options: &RunOptions) -> Ended {
         let waves = Waves::new(nodes.len());
         self.run_from(self.start(rule, graph, nodes.clone()), waves, rule, graph, nodes, options)
@@ -258,7 +259,8 @@ impl Ground {
         let (width, first, scale) = (rule.channels, nodes.start, self.scales[graph]);
         let heads: Vec<&[f64]> = rule.confidence_read.chunks_exact(width.max(1)).collect();
         let mut features: Vec<f64> = heads.iter().map(|head| largest(head, &state)).collect();
-        // Weights that are not negative settle after at most as many steps as there are nodes; the rest is left to the cap for safety.
+        // Weights that are not negative settle after at most as many steps as there are nodes; the rest is left to the
+        // cap for safety.
         let cap = options.cap.unwrap_or(SAFETY_CAP.max(nodes.len() + 1));
         let mut blend = Blend { left: 1.0, mass: 0.0, sum: Vec::new() };
         let (mut steps, mut confidence, mut lines) = (0, 0.0, Vec::<TraceLine>::new());

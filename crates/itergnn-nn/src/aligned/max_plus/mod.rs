@@ -1,13 +1,17 @@
-//! `max-plus`: a model for path problems whose messages are sums and maxima; what it learns on small graphs is exact on large ones.
+//! `max-plus`: a model for path problems whose messages are sums and maxima; what it learns on small graphs is exact on
+//! large ones.
 //!
-//! Fixed: waves that travel by addition and maximum with gain 1, so that a state is a shortest (here: longest negative) distance; that the stop reads only who was reached; that the output is a
-//! maximum over nodes of a combination of states. Fitted by gradient steps: which class of nodes starts a wave, what a unit of distance adds to it, when to stop, which nodes can be
-//! passed (the gate, where nodes have continuous attributes), and the weights of the output. Fitted at the end, by finishing: the output weights by least squares, slopes that are nearly
-//! whole numbers become whole, the gate becomes a threshold.
+//! Fixed: waves that travel by addition and maximum with gain 1, so that a state is a shortest (here: longest negative)
+//! distance; that the stop reads only who was reached; that the output is a maximum over nodes of a combination of
+//! states. Fitted by gradient steps: which class of nodes starts a wave, what a unit of distance adds to it, when to
+//! stop, which nodes can be passed (the gate, where nodes have continuous attributes), and the weights of the output.
+//! Fitted at the end, by finishing: the output weights by least squares, slopes that are nearly whole numbers become
+//! whole, the gate becomes a threshold.
 //!
-//! The message of the paper's layers has a learned gain, and a gain that is only nearly 1 is useless after thousands of steps. Here the gain of a state on
-//! the way is 1 by construction; only what an edge adds to it is learned. [`MaxPlusModel`] has the formulas. The price is generality: it can
-//! express maxima over nodes of non-negative combinations of shortest distances from classes of nodes, read at a learned moment, and nothing else.
+//! The message of the paper's layers has a learned gain, and a gain that is only nearly 1 is useless after thousands of
+//! steps. Here the gain of a state on the way is 1 by construction; only what an edge adds to it is learned.
+//! [`MaxPlusModel`] has the formulas. The price is generality: it can express maxima over nodes of non-negative
+//! combinations of shortest distances from classes of nodes, read at a learned moment, and nothing else.
 //!
 //! | file | what |
 //! |---|---|

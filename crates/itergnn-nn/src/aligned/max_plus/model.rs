@@ -16,10 +16,12 @@ use crate::controllers::{Mode, RunOptions};
 use crate::fused::Engine;
 use crate::{Error, GraphTensors, InitRng, ModelOutput};
 
-/// The max-plus zero of a finished model: finite, so that no weight times it is undefined, and beyond any sum of weights.
+/// The max-plus zero of a finished model: finite, so that no weight times it is undefined, and beyond any sum of
+/// weights.
 pub(super) const ABSENT: f64 = -1e30;
 
-/// How far below zero an absent value lies at first. Far enough that the waves of training graphs (30 steps of at most 1.5) do not reach it.
+/// How far below zero an absent value lies at first. Far enough that the waves of training graphs (30 steps of at most
+/// 1.5) do not reach it.
 pub(super) const FLOOR: f64 = 100.0;
 
 /// Factor on the logit of the confidence at first: it is learned faster than the rest.
@@ -46,20 +48,23 @@ const LARGEST_RATE: f64 = 1.5;
 /// q[j]     = max over v of (V h_v)[j] / (100 s),   c = sigmoid(gain (cw . q + cb - cr changed))      V, cw >= 0
 /// y        = max over v of (U sum_k p_k h^k_v) A                    U >= 0, p_k = c_k prod_{i<k} (1 - c_i)
 /// ```
-/// The class of a node is the place of its largest attribute. Channels are drift-free (`t = 0`) or drifting, which is drawn at the start, as is the
-/// one class whose nodes a channel starts from. `V` reads drift-free channels only: they are bounded, so the stop cannot depend on the size of a graph.
-/// Tolls are 0 without continuous attributes ([`MaxPlusConfig::attributes`]); with them, a learned gate decides which nodes can be passed: at the end of training a
-/// toll is 0 or infinite, for those who enter as for those who leave.
-/// `changed` is 1 while any state changes, and read with [`MaxPlusConfig::residual`] only.
+/// The class of a node is the place of its largest attribute. Channels are drift-free (`t = 0`) or drifting, which is
+/// drawn at the start, as is the one class whose nodes a channel starts from. `V` reads drift-free channels only: they
+/// are bounded, so the stop cannot depend on the size of a graph. Tolls are 0 without continuous attributes
+/// ([`MaxPlusConfig::attributes`]); with them, a learned gate decides which nodes can be passed: at the end of training
+/// a toll is 0 or infinite, for those who enter as for those who leave. `changed` is 1 while any state changes, and
+/// read with [`MaxPlusConfig::residual`] only.
 ///
-/// In training, entries of `E` harden to absent and the confidence to exact zeros and ones ([`Architecture::at_progress`]); afterwards
-/// [`Architecture::finish`] removes what does nothing and fits the head. Only a finished model extrapolates.
+/// In training, entries of `E` harden to absent and the confidence to exact zeros and ones
+/// ([`Architecture::at_progress`]); afterwards [`Architecture::finish`] removes what does nothing and fits the head.
+/// Only a finished model extrapolates.
 ///
 /// Positively homogeneous of degree 1 in node and edge attributes together, the confidence of degree 0
 /// (`predictions_scale_and_iterations_do_not` in `tests/max_plus.rs`).
 ///
 /// # Shapes
-/// Node attributes `[nodes, attributes + classes]`, edge attributes `[edges, 1]`, output `[graphs, output]` or `[nodes, output]`.
+/// Node attributes `[nodes, attributes + classes]`, edge attributes `[edges, 1]`, output `[graphs, output]` or `[nodes,
+/// output]`.
 #[derive(Module, Debug)]
 pub struct MaxPlusModel {
     pub(super) embedding: Param<Tensor<2>>,
@@ -121,8 +126,9 @@ impl Architecture for MaxPlusModel {
         let read = uniform(heads, channels);
         let confidence_read = uniform(config.confidence_heads, channels);
         let confidence_weight = uniform(1, config.confidence_heads);
-        // Heads of both signs, by turns: states are at most 0, so with one sign alone every weight of `read` may be driven to 0 in the first steps, from where no
-        // gradient leads back (measured on lobsters: 2 of 16 seeds, those with four positive heads).
+        // Heads of both signs, by turns: states are at most 0, so with one sign alone every weight of `read` may be
+        // driven to 0 in the first steps, from where no gradient leads back (measured on lobsters: 2 of 16 seeds, those
+        // with four positive heads).
         let sign = |index: usize| if (index / config.output_width).is_multiple_of(2) { -1.0 } else { 1.0 };
         let deviation = 1.0 / (heads as f64).sqrt();
         let head = (0..heads * config.output_width).map(|index| sign(index) * deviation * normal(rng).abs()).collect();
@@ -150,8 +156,8 @@ impl Architecture for MaxPlusModel {
 
     /// Runs the model on a batch.
     ///
-    /// In training mode every step up to the cap is taken as tensor operations. At inference each graph runs on the host until it stops, in
-    /// double precision, and `hidden` holds only the channels that a prediction depends on.
+    /// In training mode every step up to the cap is taken as tensor operations. At inference each graph runs on the
+    /// host until it stops, in double precision, and `hidden` holds only the channels that a prediction depends on.
     ///
     /// # Errors
     /// [`Error::Config`] if the fused engine is asked for: these models have an inference of their own.
@@ -167,8 +173,9 @@ impl Architecture for MaxPlusModel {
 
     /// The model as it should be when `fraction` of the training is done; to be called before every step.
     ///
-    /// From 30% to 60%, geometrically, the level of absent entries goes from -100 to -10,000 and the gain of the confidence from 10 to 100. Entries of
-    /// `E` below -50 at the beginning of that are absent from then on. After 75% output weights cost nothing any more.
+    /// From 30% to 60%, geometrically, the level of absent entries goes from -100 to -10,000 and the gain of the
+    /// confidence from 10 to 100. Entries of `E` below -50 at the beginning of that are absent from then on. After 75%
+    /// output weights cost nothing any more.
     fn at_progress(self, fraction: f64) -> Self {
         let mut stage = Stage { sparse: fraction < SPARSE_UNTIL, ..self.stage() };
         let mut model = self;
@@ -200,7 +207,8 @@ impl Architecture for MaxPlusModel {
 }
 
 impl MaxPlusModel {
-    /// The model at the end of its training: absent entries are as good as minus infinity, confidences as sharp as they get.
+    /// The model at the end of its training: absent entries are as good as minus infinity, confidences as sharp as they
+    /// get.
     #[must_use]
     pub(super) fn hardened(self) -> Self {
         let model = self.with_absent_entries();

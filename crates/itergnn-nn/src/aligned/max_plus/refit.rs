@@ -33,15 +33,19 @@ struct Evidence {
 struct Misfit(usize, f64);
 
 impl MaxPlusModel {
-    /// The model at the end of its training, cleaned with training samples: a batch of graphs and their targets, row by row.
+    /// The model at the end of its training, cleaned with training samples: a batch of graphs and their targets, row by
+    /// row.
     ///
-    /// 1. A gate becomes a step, at the simplest number where most samples have their smallest error. Absent entries become as good as minus infinity.
+    /// 1. A gate becomes a step, at the simplest number where most samples have their smallest error. Absent entries
+    ///    become as good as minus infinity.
     /// 2. In every head terms are removed, smallest first, if the head alone fits no worse without.
     /// 3. Heads are removed while the fit gets worse by at most a tenth.
     /// 4. The weights of the heads are the least-squares fit.
-    /// 5. If what a unit of distance adds is near a whole number for every wave, it becomes whole: proportional channels are merged, and gates go whose
-    ///    removal changes neither error nor steps. Kept only if errors and steps on the samples do not grow.
-    /// 6. Otherwise, if the stop has learned to wait while anything changes, it becomes exactly that, under the same condition.
+    /// 5. If what a unit of distance adds is near a whole number for every wave, it becomes whole: proportional
+    ///    channels are merged, and gates go whose removal changes neither error nor steps. Kept only if errors and
+    ///    steps on the samples do not grow.
+    /// 6. Otherwise, if the stop has learned to wait while anything changes, it becomes exactly that, under the same
+    ///    condition.
     ///
     /// # Errors
     /// [`Error::Graph`] if there is not one target for each number of each prediction.

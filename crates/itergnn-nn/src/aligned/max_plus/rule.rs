@@ -134,8 +134,8 @@ impl Rule {
     }
 }
 
-/// The class of every node (the place of its largest attribute, the first of equals), and the scale of every graph (its largest attribute); both look at the last
-/// `classes` columns only.
+/// The class of every node (the place of its largest attribute, the first of equals), and the scale of every graph (its
+/// largest attribute); both look at the last `classes` columns only.
 pub(super) fn classes_and_scales(graph: &GraphTensors, classes: usize) -> (Vec<u32>, Vec<f64>) {
     let attributes: Vec<f64> =
         graph.node_attributes().detach().try_into_vec_as().expect("the device gives its tensors back");

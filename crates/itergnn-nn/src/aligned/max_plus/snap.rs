@@ -16,7 +16,8 @@ const USED: f64 = 1e-4;
 /// Errors below this share of the mean label are those of `f32` labels.
 const ROUNDING: f64 = 1e-6;
 
-/// All channels that start from one class and travel one way are proportional to each other: one that drifts and one that does not can do their work.
+/// All channels that start from one class and travel one way are proportional to each other: one that drifts and one
+/// that does not can do their work.
 #[derive(Debug, Clone)]
 struct Group {
     class: usize,
@@ -45,8 +46,8 @@ impl Judged {
 }
 
 impl MaxPlusModel {
-    /// The model with whole slopes, one channel for each class and kind, and only the gates that matter; `None` if its slopes are not near whole
-    /// numbers, or if that would do worse on the samples.
+    /// The model with whole slopes, one channel for each class and kind, and only the gates that matter; `None` if its
+    /// slopes are not near whole numbers, or if that would do worse on the samples.
     pub(super) fn snapped(&self, graph: &GraphTensors, targets: &[f64]) -> Option<Self> {
         if self.config.readout == ReadoutKind::Node || self.config.output_width != 1 {
             return None;
@@ -170,10 +171,11 @@ impl MaxPlusModel {
         Some(model.silenced())
     }
 
-    /// The model with a stop that is exactly "nothing changes any more", if it has learned to wait for that; `None` if it has not, or if that would
-    /// do worse on the samples.
+    /// The model with a stop that is exactly "nothing changes any more", if it has learned to wait for that; `None` if
+    /// it has not, or if that would do worse on the samples.
     ///
-    /// A learned stop is often soft: nothing is paid for a confidence of .5 once the state has settled, and 24 more steps follow in which nothing happens.
+    /// A learned stop is often soft: nothing is paid for a confidence of .5 once the state has settled, and 24 more
+    /// steps follow in which nothing happens.
     pub(super) fn with_settled_stop(&self, graph: &GraphTensors, targets: &[f64]) -> Option<Self> {
         if self.config.readout == ReadoutKind::Node || self.config.output_width != 1 || !self.waits() {
             return None;
@@ -194,7 +196,8 @@ impl MaxPlusModel {
         self.config.residual && host(&self.confidence_changed)[0] > host(&self.confidence_bias)[0]
     }
 
-    /// The model with channels that no prediction and no stop reads absent everywhere, so that they never change and cost nothing.
+    /// The model with channels that no prediction and no stop reads absent everywhere, so that they never change and
+    /// cost nothing.
     fn silenced(mut self) -> Self {
         let (rule, channels, classes) = (Rule::whole(&self), self.config.channels, self.config.node_width);
         let mut absent = host(&self.absent);

@@ -13,7 +13,8 @@ const LOOKED_AT: usize = 200;
 /// Scores of a sample that are tried as thresholds on either side of what the first look found.
 const TRIED: usize = 8;
 
-/// Errors of a sample that differ by less than this are equal: far above rounding, far below any difference between two paths.
+/// Errors of a sample that differ by less than this are equal: far above rounding, far below any difference between two
+/// paths.
 const EQUAL: f64 = 1e-6;
 
 /// Most digits behind the point of a threshold: beyond it `f32` attributes do not tell numbers apart.
@@ -27,11 +28,13 @@ pub(super) struct Interval {
 }
 
 impl MaxPlusModel {
-    /// The model with its gate where most samples have their smallest error, at the number with the fewest digits there.
+    /// The model with its gate where most samples have their smallest error, at the number with the fewest digits
+    /// there.
     ///
-    /// For every sample the scores of its nodes are tried one after the other, as steps of the height that tolls have at the end of training; the predictions
-    /// change nowhere else. That is done before absent values become infinite, because heads with terms that do nothing are undefined from then on, and they are
-    /// found by their predictions. Without a gate, or with several numbers a prediction, nothing changes.
+    /// For every sample the scores of its nodes are tried one after the other, as steps of the height that tolls have
+    /// at the end of training; the predictions change nowhere else. That is done before absent values become infinite,
+    /// because heads with terms that do nothing are undefined from then on, and they are found by their predictions.
+    /// Without a gate, or with several numbers a prediction, nothing changes.
     pub(super) fn with_threshold(mut self, graph: &GraphTensors, targets: &[f64]) -> Self {
         let rule = Rule::whole(&self);
         let Some(gate) = rule.gate.clone() else { return self };
@@ -43,7 +46,8 @@ impl MaxPlusModel {
         let scores = ground.scores(&gate, graph);
         let cap = self.config.training_cap;
         let mut search = Search { rule, ground, scores, graph, targets, cap, toll: gate.closed_toll() };
-        // A learned threshold is where a soft gate is half closed, which may be far from where it begins to matter: look everywhere first, with few samples.
+        // A learned threshold is where a soft gate is half closed, which may be far from where it begins to matter:
+        // look everywhere first, with few samples.
         let coarse = search.best(LOOKED_AT, gate.threshold(), usize::MAX);
         let fine = coarse.and_then(|coarse| search.best(usize::MAX, simplest(coarse), TRIED));
         if let Some(interval) = fine {
@@ -65,7 +69,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Where most of the first samples have their smallest error, among `tried` scores of each on either side of `around`.
+    /// Where most of the first samples have their smallest error, among `tried` scores of each on either side of
+    /// `around`.
     fn best(&mut self, samples: usize, around: f64, tried: usize) -> Option<Interval> {
         let segments = self.graph.node_segments();
         let mut allowed: Vec<Interval> = Vec::new();

@@ -7,7 +7,8 @@ use super::memory::{Memory, POWERS};
 use super::number::{Number, STEERING};
 use crate::controllers::STOP_EPSILON;
 
-/// Factor on the logit of the confidence: the logarithm of the step falls by a few hundredths a step, so the stop is spread over some ten steps.
+/// Factor on the logit of the confidence: the logarithm of the step falls by a few hundredths a step, so the stop is
+/// spread over some ten steps.
 const GAIN: f64 = 10.0;
 
 /// What a prediction is made of: the bound, and the parts of the indecision.
@@ -74,7 +75,8 @@ pub(super) struct AscentStep {
 /// c     = sigmoid(10 (stop - ln tau)),   ln tau = start - k decay;   c = 1 if T is a tour
 /// p_v   = p_v + s tau (d_v + inertia (d_v of the last step - d_v))
 /// ```
-/// and the features are those of all steps, blended by `c_k prod_{i<k} (1 - c_i)`. What is left at the cap goes to the last step.
+/// and the features are those of all steps, blended by `c_k prod_{i<k} (1 - c_i)`. What is left at the cap goes to the
+/// last step.
 ///
 /// The derivatives are exact where the trees do not change, which is almost everywhere.
 pub(super) fn ascend<N: Number>(lengths: &Lengths, steering: Steering, cap: usize) -> Ended<N> {

@@ -33,7 +33,8 @@ pub struct OneTreeConfig {
     pub training_cap: usize,
 }
 
-/// Squared relative errors are near 1e-5, so a model that leaves a hundredth of the probability at the cap pays about as much as for its predictions.
+/// Squared relative errors are near 1e-5, so a model that leaves a hundredth of the probability at the cap pays about
+/// as much as for its predictions.
 fn settle() -> f64 {
     1e-3
 }

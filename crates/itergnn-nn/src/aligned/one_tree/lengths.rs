@@ -17,7 +17,8 @@ impl Lengths {
     /// The lengths of a graph's edges `(sender, receiver, length)`; the shorter one where both directions differ.
     ///
     /// # Errors
-    /// [`Error::Graph`] for too many nodes, a length that is negative or no number, or nodes that cannot reach each other: they have no tour.
+    /// [`Error::Graph`] for too many nodes, a length that is negative or no number, or nodes that cannot reach each
+    /// other: they have no tour.
     pub(super) fn new(nodes: usize, edges: impl Iterator<Item = (usize, usize, f64)>) -> Result<Self, Error> {
         if nodes > MOST_NODES {
             return Err(Error::Graph(format!("{nodes} nodes, a one-tree model takes at most {MOST_NODES}")));

@@ -44,7 +44,8 @@ impl<N: Number> Memory<N> {
 
     /// How undecided the trees were: the sums over edges of `w x (1 - x) x^j`, for `j` from 0.
     ///
-    /// Zero where every edge was always or never used, as in a tour that stays. Positively homogeneous of degree 1 in the lengths.
+    /// Zero where every edge was always or never used, as in a tour that stays. Positively homogeneous of degree 1 in
+    /// the lengths.
     pub(super) fn indecision(&self) -> [N; POWERS] {
         let mut sums = [N::constant(0.0); POWERS];
         for &(length, used) in &self.uses {

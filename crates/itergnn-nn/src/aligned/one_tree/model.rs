@@ -14,8 +14,9 @@ use crate::controllers::{ControllerOutput, GraphStep, Mode, RunOptions, SAFETY_C
 use crate::fused::EngineUse;
 use crate::{Error, GraphTensors, InitRng, ModelOutput};
 
-/// Where the steering starts, drawn uniformly between two values: a first step of .1 to .4 mean edges that shrinks by 3% to 10% a step, a tenth to a half of the last
-/// direction, a memory of 4 to 20 trees, and a stop when the step is down to .01 to .05 mean edges.
+/// Where the steering starts, drawn uniformly between two values: a first step of .1 to .4 mean edges that shrinks by
+/// 3% to 10% a step, a tenth to a half of the last direction, a memory of 4 to 20 trees, and a stop when the step is
+/// down to .01 to .05 mean edges.
 const FIRST_STEERING: [(f64, f64); STEERING] = [(-2.3, -0.9), (-3.5, -2.3), (-2.2, 0.0), (-3.0, -1.0), (-4.6, -3.0)];
 
 /// The largest initial share of the indecision.
@@ -26,25 +27,30 @@ const COLUMNS: usize = FEATURES + 2;
 
 /// Prices on nodes that rise until a cheapest 1-tree is nearly a tour, and a learned remainder.
 ///
-/// A step finds the cheapest 1-tree `T` under the prices `p` (length of an edge plus the prices of its ends), sees by `d_v`, the degree of `v` in `T` minus two, who has too
-/// many edges and who too few, and changes the prices:
+/// A step finds the cheapest 1-tree `T` under the prices `p` (length of an edge plus the prices of its ends), sees by
+/// `d_v`, the degree of `v` in `T` minus two, who has too many edges and who too few, and changes the prices:
 /// ```text
 /// p_v   <- p_v + s tau (d_v + inertia (d_v of the last step - d_v))
 /// bound  = largest of  sum over T of w + sum over v of p_v d_v,  never above the length of a tour
 /// x_e    = how often e was in T lately
 /// y_o    = bound + sum over e of w_e x_e (1 - x_e) (A_0o + A_1o x_e + A_2o x_e^2)
 /// ```
-/// with `s` the mean edge of the first tree and `tau` a step that shrinks geometrically. `c = sigmoid(10 (stop - ln tau))` is the confidence, and a 1-tree that is a tour ends the steps
-/// at once (that tour is optimal; the prediction is its length). Bound and `x` are blended over the steps by `c_k prod_{i<k} (1 - c_i)`.
+/// with `s` the mean edge of the first tree and `tau` a step that shrinks geometrically. `c = sigmoid(10 (stop - ln
+/// tau))` is the confidence, and a 1-tree that is a tour ends the steps at once (that tour is optimal; the prediction
+/// is its length). Bound and `x` are blended over the steps by `c_k prod_{i<k} (1 - c_i)`.
 ///
-/// Learned: five numbers that steer (first step, decay, inertia, memory, stop) and `A`. The derivatives are exact: with respect to the steering by forward differentiation on the
-/// host (the trees themselves are constant almost everywhere), with respect to `A` by the tensor framework.
+/// Learned: five numbers that steer (first step, decay, inertia, memory, stop) and `A`. The derivatives are exact: with
+/// respect to the steering by forward differentiation on the host (the trees themselves are constant almost
+/// everywhere), with respect to `A` by the tensor framework.
 ///
-/// Positively homogeneous of degree 1 in the edge attributes, its confidence of degree 0 (`predictions_scale_and_iterations_do_not` in `tests/one_tree.rs`); the bound is a sum over
-/// nodes and edges, so nothing depends on the number of nodes. The prediction does not depend on the order of the nodes unless two trees cost exactly the same.
+/// Positively homogeneous of degree 1 in the edge attributes, its confidence of degree 0
+/// (`predictions_scale_and_iterations_do_not` in `tests/one_tree.rs`); the bound is a sum over nodes and edges, so
+/// nothing depends on the number of nodes. The prediction does not depend on the order of the nodes unless two trees
+/// cost exactly the same.
 ///
 /// # Shapes
-/// Node attributes `[nodes, node width]` (not read), edge attributes `[edges, 1]` of at least 0, output `[graphs, output]`.
+/// Node attributes `[nodes, node width]` (not read), edge attributes `[edges, 1]` of at least 0, output `[graphs,
+/// output]`.
 ///
 /// # Complexity
 /// Time `nodes^2` a step and graph, memory `nodes^2`.
@@ -121,8 +127,8 @@ impl OneTreeModel {
         Ok(ModelOutput { values, hidden: Some(hidden), blocks: vec![block], auxiliary_loss: charge })
     }
 
-    /// The numbers of every graph, `[graphs, COLUMNS]`, as a tensor with the derivatives that were computed on the host: a constant plus their product with a zero that
-    /// depends on the steering.
+    /// The numbers of every graph, `[graphs, COLUMNS]`, as a tensor with the derivatives that were computed on the
+    /// host: a constant plus their product with a zero that depends on the steering.
     fn with_derivatives<N: Number>(&self, ended: &[Ended<N>], device: &Device) -> Tensor<2> {
         let numbers = ended.iter().flat_map(|end| end.features.into_iter().chain([end.expected, end.remaining]));
         let values: Vec<f64> = numbers.clone().map(Number::value).collect();

@@ -6,7 +6,8 @@ use crate::architecture::{Recipe, Settings};
 use crate::config::{at_least_one, check_parameters};
 use crate::{Error, ReadoutKind, TaskWidths};
 
-/// Deepest tree of a head. The search for a tree is exhaustive, so its time grows like the number of possible tests to this power.
+/// Deepest tree of a head. The search for a tree is exhaustive, so its time grows like the number of possible tests to
+/// this power.
 const DEEPEST: usize = 3;
 
 /// What becomes of the target when all node and edge attributes are multiplied by a positive number.
@@ -51,8 +52,8 @@ pub struct WaveConfig {
 }
 
 impl WaveConfig {
-    /// A wave for the largest and one for the smallest value of everything a node sees. Predictions on nodes are proportional and have four
-    /// regions; those of graphs are invariant and linear.
+    /// A wave for the largest and one for the smallest value of everything a node sees. Predictions on nodes are
+    /// proportional and have four regions; those of graphs are invariant and linear.
     pub fn new(node_width: usize, edge_width: usize, output_width: usize, readout: ReadoutKind) -> Self {
         let (scaling, depth) = match readout {
             ReadoutKind::Node => (Scaling::Proportional, 2),

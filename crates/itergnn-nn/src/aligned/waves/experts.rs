@@ -5,8 +5,9 @@ use super::tree::{Tree, apply};
 use crate::Error;
 use crate::aligned::least_squares::least_squares_of_rank;
 
-/// A feature counts as a combination of others if less than this share of it is new. Attributes come as `f32`, so what differs by less is their rounding (6e-8 of a
-/// number, some ten times that in a difference), and a weight on rounding means nothing on other samples.
+/// A feature counts as a combination of others if less than this share of it is new. Attributes come as `f32`, so what
+/// differs by less is their rounding (6e-8 of a number, some ten times that in a difference), and a weight on rounding
+/// means nothing on other samples.
 const NEW: f64 = 1e-5;
 
 /// A map explains a sample if it is off by no more than this share of the mean size of targets.
@@ -42,7 +43,8 @@ pub(super) struct Division {
 }
 
 impl Evidence {
-    /// Rows with their targets; a row whose target is not a number is left out. One number a row where `outputs` are asked for is a class.
+    /// Rows with their targets; a row whose target is not a number is left out. One number a row where `outputs` are
+    /// asked for is a class.
     ///
     /// # Errors
     /// [`Error::Graph`] if there is not one target for each row.
@@ -125,7 +127,8 @@ impl Evidence {
         self.squares(map, row) <= self.outputs as f64 * self.slack * self.slack
     }
 
-    /// Divides the rows among at most `count` maps, from the division of a trained head on, and gives up the maps that are not needed.
+    /// Divides the rows among at most `count` maps, from the division of a trained head on, and gives up the maps that
+    /// are not needed.
     pub(super) fn divide(&self, labels: Vec<usize>, count: usize) -> Division {
         let mut best = self.settle(labels, count);
         for seed in 0..RESTARTS {

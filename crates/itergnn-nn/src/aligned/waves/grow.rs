@@ -24,9 +24,11 @@ pub(super) struct Grown {
 }
 
 impl Evidence {
-    /// The smallest tree of at most `depth` levels whose leaves each hold rows that one map explains; the one with the fewest misses if there is none.
+    /// The smallest tree of at most `depth` levels whose leaves each hold rows that one map explains; the one with the
+    /// fewest misses if there is none.
     ///
-    /// The search is exhaustive over its tests: is the row an origin of wave c; which of two maps, fitted to the rows at hand, gives more.
+    /// The search is exhaustive over its tests: is the row an origin of wave c; which of two maps, fitted to the rows
+    /// at hand, gives more.
     ///
     /// # Complexity
     /// Time like the number of tests to the power of `depth`, times a least-squares fit.
@@ -64,7 +66,8 @@ impl Evidence {
 }
 
 impl Grown {
-    /// Writes a branch into the complete tree; a leaf above the bottom is the leftmost below it, since a test of zeros goes left.
+    /// Writes a branch into the complete tree; a leaf above the bottom is the leftmost below it, since a test of zeros
+    /// goes left.
     fn place(&mut self, branch: Branch, at: usize, division: &Division) {
         match branch {
             Branch::Test { weights, sides } => {

@@ -36,14 +36,16 @@ const MAP_SCALE: f64 = 0.1;
 /// f       = [1 ; sum or max over v of (1, k_v, t_v)]       if it is invariant
 /// y       = M_leaf f,   leaf by tests   g . f + b . k > 0
 /// ```
-/// In training a test is a sigmoid of `gain (g . f / |f| + b . k)`, and `y` the mean over leaves; the gain rises ([`Architecture::at_progress`]), and
-/// [`Architecture::finish`] makes the tests exact. The gradient reaches `A` through `h`: a strength is a linear function of `A` as long as the origin stays the same.
+/// In training a test is a sigmoid of `gain (g . f / |f| + b . k)`, and `y` the mean over leaves; the gain rises
+/// ([`Architecture::at_progress`]), and [`Architecture::finish`] makes the tests exact. The gradient reaches `A`
+/// through `h`: a strength is a linear function of `A` as long as the origin stays the same.
 ///
-/// Positively homogeneous in node and edge attributes together: of degree 1 if proportional, of degree 0 if invariant, the number of steps always of
-/// degree 0 (`answers_scale_as_they_should` in `tests/waves.rs`).
+/// Positively homogeneous in node and edge attributes together: of degree 1 if proportional, of degree 0 if invariant,
+/// the number of steps always of degree 0 (`answers_scale_as_they_should` in `tests/waves.rs`).
 ///
 /// # Shapes
-/// Node attributes `[nodes, node width]`, edge attributes `[edges, edge width]`, output `[graphs, output]` or `[nodes, output]`.
+/// Node attributes `[nodes, node width]`, edge attributes `[edges, edge width]`, output `[graphs, output]` or `[nodes,
+/// output]`.
 #[derive(Module, Debug)]
 pub struct WaveModel {
     /// `A`, `[channels, local width]`.
@@ -98,20 +100,24 @@ impl Architecture for WaveModel {
         }
     }
 
-    /// The model as it should be when `fraction` of the training is done; to be called before every step. From 30% to 60% the gain of the tests goes from 10 to 100.
+    /// The model as it should be when `fraction` of the training is done; to be called before every step. From 30% to
+    /// 60% the gain of the tests goes from 10 to 100.
     fn at_progress(self, fraction: f64) -> Self {
         let part = ((fraction - HARDENING.0) / (HARDENING.1 - HARDENING.0)).clamp(0.0, 1.0);
         self.with_stage(false, GAIN * HARDENED.powf(part))
     }
 
-    /// The model at the end of its training, made exact with training samples: a batch of graphs and the targets of all rows (graphs or nodes), NaN where a row has none. For
-    /// classes a target is the number of the class.
+    /// The model at the end of its training, made exact with training samples: a batch of graphs and the targets of all
+    /// rows (graphs or nodes), NaN where a row has none. For classes a target is the number of the class.
     ///
     /// 1. Every direction of a wave becomes the axis it is nearest to, unless that costs accuracy.
-    /// 2. The samples are divided among linear maps so that each follows one exactly, beginning with the leaves of the trained tree.
-    /// 3. The smallest tree is searched whose leaves each hold samples of one map; a test is either 'is an origin of wave c' or 'which of two maps gives more', since two maps agree where one
-    ///    takes over from the other without a jump.
-    /// 4. Maps are fitted to their leaves by least squares; terms that do nothing go, weights near whole numbers become whole if that costs nothing.
+    /// 2. The samples are divided among linear maps so that each follows one exactly, beginning with the leaves of the
+    ///    trained tree.
+    /// 3. The smallest tree is searched whose leaves each hold samples of one map; a test is either 'is an origin of
+    ///    wave c' or 'which of two maps gives more', since two maps agree where one takes over from the other without a
+    ///    jump.
+    /// 4. Maps are fitted to their leaves by least squares; terms that do nothing go, weights near whole numbers become
+    ///    whole if that costs nothing.
     ///
     /// # Errors
     /// [`Error::Graph`] if there is not one target for each row.

@@ -10,7 +10,8 @@ const ROUNDING: f64 = 1e-2;
 /// How near a weight must be to a whole number to become one.
 const NEAR: f64 = 1e-2;
 
-/// Least squares has the smallest error there is, so rounding its weights always adds some; this much more is rounding of the attributes.
+/// Least squares has the smallest error there is, so rounding its weights always adds some; this much more is rounding
+/// of the attributes.
 const WHOLE_PRICE: f64 = 1.5;
 
 impl Grown {

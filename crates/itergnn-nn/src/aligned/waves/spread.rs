@@ -45,8 +45,9 @@ impl Leaving {
 
     /// What repeated steps `h' = max(h, max over senders of h)` come to when nothing changes any more.
     ///
-    /// Found without taking the steps: the largest value takes all it reaches, breadth first, then the next largest takes what is left, and so on. A node
-    /// gets its final value in as many steps as its nearest origin is away, since nothing stops the largest value on its way.
+    /// Found without taking the steps: the largest value takes all it reaches, breadth first, then the next largest
+    /// takes what is left, and so on. A node gets its final value in as many steps as its nearest origin is away, since
+    /// nothing stops the largest value on its way.
     ///
     /// # Complexity
     /// Time `nodes log nodes + edges`, whatever the diameter.
@@ -83,7 +84,8 @@ impl Leaving {
         Settled { origins, steps }
     }
 
-    /// The same after `cap` steps at most, taken one by one. `watch` hears of every step and the nodes that changed in it, with the change.
+    /// The same after `cap` steps at most, taken one by one. `watch` hears of every step and the nodes that changed in
+    /// it, with the change.
     pub(super) fn advance(&self, values: &[f64], cap: usize, mut watch: impl FnMut(usize, u32, f64)) -> Settled {
         let mut origins: Vec<u32> = (0..values.len() as u32).collect();
         let mut steps = vec![0; values.len()];

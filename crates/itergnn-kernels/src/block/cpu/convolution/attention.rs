@@ -49,8 +49,8 @@ impl<T: Real> EdgeScores<'_, T> {
         finite
     }
 
-    /// Turns the gradients of the weights into those of the scores in front of their LeakyReLU, and adds these to the score columns of the prepared
-    /// rows' gradient.
+    /// Turns the gradients of the weights into those of the scores in front of their LeakyReLU, and adds these to the
+    /// score columns of the prepared rows' gradient.
     pub(super) fn backward(&self, weights: &[T], gradients: &mut [T], prepared_gradient: &mut [T]) {
         let mut scores: Vec<T> = Vec::new();
         for node in 0..self.edges.nodes() {

@@ -48,8 +48,9 @@ impl<T: Real> Job<'_, T> {
         let sums = self.rectify_backward(tape, step, scratch);
         let gradient = targets.layers[layer * sections.gradient_len..].as_mut_ptr();
         let wants_weights = is_gat || self.weighs_backward();
-        // SAFETY: the gradient of the sums is nodes x message_row; the prepared rows of this iteration and their gradient are nodes x prepared_row; there
-        // is room for one product per edge; sections of the packed gradient are disjoint.
+        // SAFETY: the gradient of the sums is nodes x message_row; the prepared rows of this iteration and their
+        // gradient are nodes x prepared_row; there is room for one product per edge; sections of the packed gradient
+        // are disjoint.
         unsafe {
             (self.kernels.column_sum)(&ColumnSum {
                 rows: nodes,

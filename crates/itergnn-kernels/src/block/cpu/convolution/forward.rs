@@ -41,7 +41,8 @@ impl<T: Real> Job<'_, T> {
     /// `rectify(b + sum of weights_k p_s)` of all nodes; returns whether all sums are finite.
     ///
     /// # Safety
-    /// `prepared` is `nodes x prepared_row`, there is a weight for every edge, and `target` has `nodes x message_row` places.
+    /// `prepared` is `nodes x prepared_row`, there is a weight for every edge, and `target` has `nodes x message_row`
+    /// places.
     pub(super) unsafe fn sum_rows(
         &self,
         edges: &ConvolutionEdges<T>,
@@ -50,7 +51,8 @@ impl<T: Real> Job<'_, T> {
         target: *mut T,
     ) -> bool {
         let (shapes, sections) = (&self.weights.shapes, &self.weights.sections);
-        // SAFETY: the kernels table belongs to this processor; edges name nodes of the graph; the rest is the contract of this function.
+        // SAFETY: the kernels table belongs to this processor; edges name nodes of the graph; the rest is the contract
+        // of this function.
         unsafe {
             (self.kernels.convolve)(&Convolve {
                 nodes: edges.nodes(),
@@ -76,7 +78,8 @@ impl<T: Real> Job<'_, T> {
         let layer = self.layer_of(step);
         let packed = self.weights.layer(layer);
         let prepared = tape.prepared.record_mut(step);
-        // SAFETY: the kernels table belongs to this processor; states are nodes x hidden_row, prepared rows and constants nodes x prepared_row.
+        // SAFETY: the kernels table belongs to this processor; states are nodes x hidden_row, prepared rows and
+        // constants nodes x prepared_row.
         unsafe {
             (self.kernels.gemm)(&Gemm {
                 rows: nodes,

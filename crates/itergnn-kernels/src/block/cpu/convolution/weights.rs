@@ -32,7 +32,8 @@ fn dot<T: Real>(left: &[T], right: &[T]) -> T {
     left.iter().zip(right).fold(T::ZERO, |sum, (&left, &right)| sum + left * right)
 }
 
-/// Packs what is not packed for every layer: the map with GAT's score columns `W a_s` and `W a_r`, `W_e a_e` and the bias of the sums.
+/// Packs what is not packed for every layer: the map with GAT's score columns `W a_s` and `W a_r`, `W_e a_e` and the
+/// bias of the sums.
 pub(in crate::block::cpu) fn pack<T: Real>(place: &LayerPlace<'_>, parameters: &[T], packed: &mut [T]) {
     let (width, score) = (place.shapes.message, place.shapes.score_column());
     let weight = place.get(parameters, ParameterKind::FirstWeight);

@@ -1,7 +1,8 @@
 //! The common state of all nodes that have seen nothing but each other.
 //!
-//! Where messages depend on the sender only, nodes that start alike and whose senders all started alike get the same maximum, whatever their number of edges:
-//! the background. Its state is one row. A node leaves when one of its senders is not part of it; what it was until then is copied from the common row.
+//! Where messages depend on the sender only, nodes that start alike and whose senders all started alike get the same
+//! maximum, whatever their number of edges: the background. Its state is one row. A node leaves when one of its senders
+//! is not part of it; what it was until then is copied from the common row.
 
 use rayon::prelude::*;
 
@@ -35,7 +36,8 @@ pub(super) struct Background<T> {
     settled: f64,
     /// `[input]`.
     pub(super) inputs: Vec<T>,
-    /// 1 if the last iteration changed the state. Once it rests, it rests for good, since it follows from nothing but itself.
+    /// 1 if the last iteration changed the state. Once it rests, it rests for good, since it follows from nothing but
+    /// itself.
     pub(super) changed: u8,
     /// Nodes that left in the last iteration (at first, all that are outside).
     fresh: Vec<u32>,

@@ -1,8 +1,9 @@
 //! A graph cut into chunks of receivers that threads take one at a time.
 //!
-//! A chunk works on rows (what its senders prepared, or their messages) in a buffer of its own that stays in the second-level cache: first the rows of its own
-//! nodes, then those of the senders it has elsewhere. Nodes that send beyond their chunk are *exported*: their rows are computed before any state changes, and
-//! copied to the chunks that need them. So every row is computed once, and chunks may overwrite their states in any order.
+//! A chunk works on rows (what its senders prepared, or their messages) in a buffer of its own that stays in the
+//! second-level cache: first the rows of its own nodes, then those of the senders it has elsewhere. Nodes that send
+//! beyond their chunk are *exported*: their rows are computed before any state changes, and copied to the chunks that
+//! need them. So every row is computed once, and chunks may overwrite their states in any order.
 
 use std::ops::Range;
 

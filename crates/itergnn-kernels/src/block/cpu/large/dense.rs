@@ -102,7 +102,8 @@ impl<T: Real> DenseStep<'_, T> {
             Some(_) => receivers.iter().map(|&receiver| receiver - nodes.start as u32).collect(),
             None => Vec::new(),
         };
-        // SAFETY: the buffer has a row for each of the chunk's places; lists hold places of the chunk and rows that were exported.
+        // SAFETY: the buffer has a row for each of the chunk's places; lists hold places of the chunk and rows that
+        // were exported.
         unsafe {
             for &(from, to) in self.chunks.copied(chunk) {
                 let source = self.exported.add(from as usize * width);

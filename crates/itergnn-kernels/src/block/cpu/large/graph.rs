@@ -16,7 +16,8 @@ pub(super) struct LargeGraph {
     pub(super) senders: Vec<u32>,
     /// `[edges]`; empty until [indexed](Self::index_edges).
     pub(super) receivers: Vec<u32>,
-    /// `[edges]`: which edge of the caller each edge is; empty where they are the same, until [indexed](Self::index_edges).
+    /// `[edges]`: which edge of the caller each edge is; empty where they are the same, until
+    /// [indexed](Self::index_edges).
     pub(super) edge_numbers: Vec<u32>,
     outgoing: Option<Outgoing>,
 }

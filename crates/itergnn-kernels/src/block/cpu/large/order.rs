@@ -7,10 +7,12 @@ use super::CHUNK_NODES;
 /// Share of nodes that may send beyond their chunk before another order is looked for.
 const TOLERABLE_EXPORTS: f64 = 0.05;
 
-/// An order (new to old) that keeps more edges within chunks than the present one does; `None` where the present one is good enough.
+/// An order (new to old) that keeps more edges within chunks than the present one does; `None` where the present one is
+/// good enough.
 ///
-/// Regions grow breadth first along incoming edges until they fill a chunk; the next one grows from the border that was left over. On a line that is a walk
-/// along it; on a grid, chunks become discs, of which only the rim sends beyond, where rows of a breadth-first order would send everything.
+/// Regions grow breadth first along incoming edges until they fill a chunk; the next one grows from the border that was
+/// left over. On a line that is a walk along it; on a grid, chunks become discs, of which only the rim sends beyond,
+/// where rows of a breadth-first order would send everything.
 ///
 /// # Complexity
 /// `O(nodes + edges)`.

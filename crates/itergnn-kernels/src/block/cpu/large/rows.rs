@@ -246,7 +246,8 @@ impl<'a, T: Real> RowMaker<'a, T> {
 // SAFETY: the buffer is only read once it is made.
 unsafe impl<T: Real> Sync for RowMaker<'_, T> {}
 
-/// Whether a message depends on its sender only: all edges have the same features, and the receiver's state does not matter.
+/// Whether a message depends on its sender only: all edges have the same features, and the receiver's state does not
+/// matter.
 pub(super) fn shares_messages<T: Real>(job: &Job<'_, T>, graph: &LargeGraph) -> bool {
     let width = job.weights.shapes.edge;
     let edges = graph.senders.len();

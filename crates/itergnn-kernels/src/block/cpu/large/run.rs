@@ -31,7 +31,8 @@ impl<T: Real> Job<'_, T> {
         self.config.aggregates_by_max() && self.inputs.batch.node_range(graph).len() >= LARGE_NODES
     }
 
-    /// Runs one graph; `output` are its rows of the batch's result. Returns when its units stopped, and the active share of every iteration.
+    /// Runs one graph; `output` are its rows of the batch's result. Returns when its units stopped, and the active
+    /// share of every iteration.
     pub(in super::super) fn infer_large(
         &self,
         graph: usize,
@@ -157,7 +158,8 @@ impl<'a, T: Real> LargeRun<'a, T> {
         options.is_some_and(|options| !options.node_wise() && options.pooling != ReadoutKind::Max)
     }
 
-    /// Whether nodes that start alike may be followed as one: one message per sender, one confidence for all, and the same weights at every step.
+    /// Whether nodes that start alike may be followed as one: one message per sender, one confidence for all, and the
+    /// same weights at every step.
     fn may_have_background(&self) -> bool {
         let node_wise = self.job.config.node_wise();
         self.strategy != Strategy::Dense && !self.is_stack() && !node_wise && !self.sums() && self.maker.whole

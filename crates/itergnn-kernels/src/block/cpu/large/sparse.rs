@@ -1,7 +1,8 @@
 //! One iteration over the nodes that changed and the receivers they reach.
 //!
-//! States only grow. A message whose inputs did not change is contained in its receiver's state already and cannot raise it again; so only edges whose sender
-//! changed (or whose receiver did, where messages depend on it) are computed. This is exact.
+//! States only grow. A message whose inputs did not change is contained in its receiver's state already and cannot
+//! raise it again; so only edges whose sender changed (or whose receiver did, where messages depend on it) are
+//! computed. This is exact.
 
 use super::super::TILE_ROWS;
 use super::background::Background;

@@ -16,8 +16,9 @@ struct Unit<T> {
 
 /// All units of one graph.
 ///
-/// With decay, the state of iteration `k` of `K` has the weight `decay^(K - 1) p_k`, `p_k = c_k (1 - c_1) .. (1 - c_(k-1))`. The sums of `p` do not depend on
-/// `K` and are what rows of the output are settled against; the factor is applied once, in the end.
+/// With decay, the state of iteration `k` of `K` has the weight `decay^(K - 1) p_k`, `p_k = c_k (1 - c_1) .. (1 -
+/// c_(k-1))`. The sums of `p` do not depend on `K` and are what rows of the output are settled against; the factor is
+/// applied once, in the end.
 #[derive(Debug)]
 pub(super) struct Units<T> {
     options: IterConfig,
@@ -60,8 +61,8 @@ impl<T: Real> Units<T> {
         &self.totals
     }
 
-    /// Notes one more iteration. `confidence` gives a unit's new confidence, or `None` where its state and so its confidence did not change. Returns whether
-    /// all confidences are finite.
+    /// Notes one more iteration. `confidence` gives a unit's new confidence, or `None` where its state and so its
+    /// confidence did not change. Returns whether all confidences are finite.
     pub(super) fn push(&mut self, mut confidence: impl FnMut(usize) -> Option<T>) -> bool {
         let mut finite = true;
         for &number in &self.running {
