@@ -174,7 +174,7 @@ export class Thinking {
     asking = null;
     timer = 0;
     step = 0;
-    answers = 0;
+    asked = 0;
     constructor(panes, controls, question) {
         this.panes = panes;
         this.controls = controls;
@@ -223,6 +223,8 @@ export class Thinking {
         this.asking?.abort();
         const asking = new AbortController();
         this.asking = asking;
+        const number = String(++this.asked);
+        this.controls.label.dataset["asked"] = number;
         this.pause();
         const at = this.step;
         const panes = this.panes();
@@ -241,7 +243,7 @@ export class Thinking {
             }
             await Promise.all(panes.map((pane) => pane.solve(question, asking.signal)));
             this.show(this.step);
-            this.controls.label.dataset["answers"] = String(++this.answers);
+            this.controls.label.dataset["answered"] = number;
             if (thenPlay) {
                 say(panes.map((pane) => pane.summary()).join(" "));
             }

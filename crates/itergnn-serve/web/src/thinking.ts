@@ -231,7 +231,7 @@ export class Thinking {
   private asking: AbortController | null = null;
   private timer = 0;
   private step = 0;
-  private answers = 0;
+  private asked = 0;
 
   constructor(
     private readonly panes: () => Pane[],
@@ -299,6 +299,9 @@ export class Thinking {
     this.asking?.abort();
     const asking = new AbortController();
     this.asking = asking;
+    // Number of the question, and below of the last one that was answered: a test waits for the answer to its own.
+    const number = String(++this.asked);
+    this.controls.label.dataset["asked"] = number;
     this.pause();
     const at = this.step;
     const panes = this.panes();
@@ -316,8 +319,7 @@ export class Thinking {
       }
       await Promise.all(panes.map((pane) => pane.solve(question, asking.signal)));
       this.show(this.step);
-      // Lets a test wait for the answer to its own question.
-      this.controls.label.dataset["answers"] = String(++this.answers);
+      this.controls.label.dataset["answered"] = number;
       if (thenPlay) {
         say(panes.map((pane) => pane.summary()).join(" "));
       }

@@ -6,13 +6,15 @@ export const text = (page, selector) => page.locator(selector).first().innerText
 export const iterations = (page, prefix) => page.locator(`#${prefix}-slider`).getAttribute("max").then(Number);
 export const verdict = (page, prefix) => page.locator(`#${prefix}-panes .numbers`).first().innerText();
 
-export const answers = (page, prefix) => page.locator(`#${prefix}-step`).getAttribute("data-answers").then(Number);
+/** Numbers of the last question that was asked and of the last one that was answered. */
+const questions = (page, prefix) =>
+  page.locator(`#${prefix}-step`).evaluate(({ dataset }) => [Number(dataset.asked ?? 0), Number(dataset.answered ?? 0)]);
 
-/** Does something and waits until the models have answered what it asks. */
+/** Does something and waits until the models have answered what it asks, and nothing else is being asked. */
 export async function answered(page, prefix, act = async () => {}, before = undefined) {
-  const known = before ?? (await answers(page, prefix));
+  const known = before ?? (await questions(page, prefix))[0];
   await act();
-  await until(() => answers(page, prefix), (count) => count > known, `an answer of ${prefix}`);
+  await until(() => questions(page, prefix), ([asked, done]) => asked > known && done === asked, `an answer of ${prefix}`);
   check((await iterations(page, prefix)) > 0, "there are iterations");
   return verdict(page, prefix);
 }
