@@ -21,6 +21,9 @@ pub(crate) const RECORD_BYTES: u64 = 256;
 /// Addresses that a thread sets aside for what it allocates and for its stack, used or not.
 const THREAD_SPACE: u64 = 72 << 20;
 
+/// What the predictions of a search may take, at least.
+const LEAST_SHARE: u64 = 1 << 30;
+
 /// What a command may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allowance {
@@ -43,6 +46,11 @@ impl Allowance {
     /// What is free.
     pub(crate) fn free() -> Self {
         Self { bytes: available(), is_given: false }
+    }
+
+    /// What the predictions of a search may take together: what `--memory` allows, or a quarter of what is free.
+    pub(crate) fn for_predictions(&self) -> u64 {
+        self.limit().unwrap_or_else(|| self.bytes.map_or(LEAST_SHARE, |free| (free / 4).max(LEAST_SHARE)))
     }
 
     /// What `--memory` allows, if it was given.

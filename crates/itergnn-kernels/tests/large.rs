@@ -114,6 +114,33 @@ fn a_common_background_equals_the_reference() {
     }
 }
 
+/// Straight and diagonal steps, as on a map: a sender's messages are as many as there are kinds of edges.
+#[test]
+fn few_kinds_of_edges_equal_the_reference() {
+    let mut random = Random(37);
+    let side = 34;
+    let steps = [(1, 0), (0, 1), (1, 1)];
+    let links: Vec<_> = (0..side * side)
+        .flat_map(|node| steps.map(|(dx, dy)| (node, node % side + dx, node / side + dy)))
+        .filter(|&(_, x, y)| x < side && y < side)
+        .map(|(node, x, y)| (node, y * side + x))
+        .collect();
+    let graph = undirected(side * side, &links);
+    for layer in LAYERS {
+        for controller in controllers() {
+            let batch = batch_of(std::slice::from_ref(&graph));
+            let mut case = Case::random(&mut random, config(layer, controller), batch, false);
+            let feature = |&(from, to): &(usize, usize)| if from.abs_diff(to) == side + 1 { 0.5 } else { -0.25 };
+            case.edge_features = graph.1.iter().map(feature).collect();
+            let expected = reference::forward(&case.config, &case.inputs()).unwrap().0;
+            assert_equal_to_reference(&run(&case, Strategy::Automatic, 1), &expected, TIGHT);
+            let single = case.to_f32();
+            let [automatic, dense, active] = STRATEGIES.map(|strategy| results(&run(&single, strategy, 3)));
+            assert!(automatic == dense && automatic == active, "{:?}", case.config);
+        }
+    }
+}
+
 /// In a directed graph a node may listen to the background without ever being heard by it.
 #[test]
 fn a_background_that_is_heard_but_does_not_listen() {

@@ -6,8 +6,9 @@ use burn::tensor::{Device, Tensor};
 use crate::architecture::{Architecture, Settings};
 use crate::config::{GraphModelConfig, Prior};
 use crate::controllers::{Controller, ControllerOutput, RunOptions, Scope};
+use crate::fused;
 use crate::readout::{Readout, ReadoutKind};
-use crate::{Error, GraphTensors, InitRng, Mlp};
+use crate::{Error, GraphTensors, InitRng, Mlp, NodeVariants};
 
 /// The model of the paper's experiments.
 ///
@@ -70,11 +71,7 @@ impl Architecture for GraphModel {
     }
 
     fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
-        let measured = (self.unit != 1.0).then(|| {
-            let (nodes, edges) = (graph.node_attributes() / self.unit, graph.edge_attributes() / self.unit);
-            graph.clone().with_node_attributes(nodes).with_edge_attributes(edges)
-        });
-        let graph = measured.as_ref().unwrap_or(graph);
+        let graph = &self.measured(graph);
         let input = graph.node_attributes();
         let mut hidden = self.embedding.forward(input.clone());
         let mut blocks = Vec::with_capacity(self.blocks.len());
@@ -90,6 +87,34 @@ impl Architecture for GraphModel {
         };
         let values = if self.unit == 1.0 { values } else { values * self.unit };
         Ok(ModelOutput { values, hidden: Some(hidden), auxiliary_loss: total_charge(&blocks), blocks })
+    }
+}
+
+impl GraphModel {
+    /// The graph in the model's unit.
+    fn measured(&self, graph: &GraphTensors) -> GraphTensors {
+        if self.unit == 1.0 {
+            return graph.clone();
+        }
+        let (nodes, edges) = (graph.node_attributes() / self.unit, graph.edge_attributes() / self.unit);
+        graph.clone().with_node_attributes(nodes).with_edge_attributes(edges)
+    }
+
+    /// The model on one graph, ready to be asked what other attributes of single nodes would give; `None` for models of
+    /// several blocks, other readouts than the maximum, and what the kernels do not cover. `memory` bounds what is kept
+    /// of the graph's iterations, in bytes.
+    pub(crate) fn variants(
+        &self,
+        graph: &GraphTensors,
+        options: &RunOptions,
+        memory: u64,
+    ) -> Result<Option<NodeVariants>, Error> {
+        let ([block], ReadoutKind::Max) = (self.blocks.as_slice(), self.readout.kind()) else { return Ok(None) };
+        let graph = self.measured(graph);
+        let hidden = self.embedding.forward(graph.node_attributes());
+        let block = fused::record(&block.parts(), &graph, hidden, options, memory)?;
+        let (embedding, head, unit, device) = (self.embedding.clone(), self.head.clone(), self.unit, graph.device());
+        Ok(block.map(|block| NodeVariants { block, embedding, head, unit, device }))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::architecture::{GnnConfig, Network, Recipe};
 use crate::controllers::{ControllerOutput, RunOptions, Trace};
 use crate::fused::Fault;
 use crate::graph_model::ModelOutput;
-use crate::{Error, GraphTensors, InitRng};
+use crate::{Error, GraphTensors, InitRng, NodeVariants};
 
 /// A model with its configuration.
 ///
@@ -149,6 +149,27 @@ impl GnnModel {
     /// [`Error::Graph`] if the attributes do not have the widths of the configuration.
     pub fn pair_lengths(&self, graph: &GraphTensors) -> Result<Option<PairLengths>, Error> {
         Ok(self.network.pair_lengths(&self.checked(graph)?))
+    }
+
+    /// The model on one graph, ready to predict what other attributes of single nodes would give; `None` for models
+    /// and graphs where that is no less work than predicting each changed graph. `memory` bounds the bytes that are
+    /// kept.
+    ///
+    /// # Errors
+    /// As [`GnnModel::forward`].
+    pub fn variants(
+        &self,
+        graph: &GraphTensors,
+        options: &RunOptions,
+        memory: u64,
+    ) -> Result<Option<NodeVariants>, Error> {
+        let graph = without_autodiff(&self.checked(graph)?);
+        match &self.network {
+            Network::Graph(model) if self.config.widths().output_width == 1 => {
+                model.valid().variants(&graph, options, memory)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Runs a grid model on images.

@@ -11,7 +11,7 @@ use itergnn_nn::store;
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::TrainError;
 use itergnn_train::evaluation::{
-    EvalOptions, Marks, ModelPredictor, PathFinder, Predicted, Predictor, Searched, evaluate,
+    EvalOptions, Found, Marks, ModelPredictor, PathFinder, Predicted, Predictor, Searched, evaluate,
 };
 
 /// Answers with a multiple of the true distance between the marked nodes.
@@ -175,5 +175,43 @@ fn paths_by_one_pass_or_by_a_prepared_graph_are_those_of_one_prediction_per_cand
             (report.success_rate, report.success_rate_as_written, report.relative_loss)
         };
         assert_eq!(rates(&quick), rates(&slow), "{name}");
+    }
+}
+
+/// General networks compute only what a candidate changes; by candidates that are graphs of their own they find the same.
+#[test]
+fn paths_by_variants_are_those_of_one_prediction_per_candidate() {
+    for (weights, generator) in [("unit", "lobster"), ("0.5..1.5", "grid")] {
+        let mut spec = TaskSpec::paper(Task::ShortestPath);
+        spec.set_generator(generator.parse().unwrap()).unwrap();
+        spec.set_size(if generator == "grid" { "33" } else { "1100" }.parse().unwrap()).unwrap();
+        spec.set_weights(weights.parse().unwrap()).unwrap();
+        for name in ["lobster-iter-homo-path", "lobster-weighted-iter-homo-path"] {
+            let (quick, slow) = (committed(name), OneByOne(committed(name)));
+            let sample = spec.sampler().unwrap().sample(7, 0).unwrap();
+            let weights = sample.weights().unwrap();
+            // Beside the target, so that the walk is short.
+            let target = sample.fields.target_node.unwrap();
+            let source =
+                dijkstra::shortest_path(&sample.graph, &weights, sample.fields.source.unwrap(), target).unwrap();
+            let nodes = source.unwrap().nodes;
+            let source = nodes[nodes.len().saturating_sub(7)];
+            let find = |predictor, memory| {
+                let (graph, options) = (&sample.graph, RunOptions::inference());
+                let marks = Marks::for_weights(&weights);
+                PathFinder { predictor, graph, weights: &weights, marks, options, memory }
+                    .find(source, target, &mut |_| true)
+                    .unwrap()
+            };
+            let expected = find(&slow, 1 << 28);
+            // Without memory for the record of the graph every candidate is a graph again.
+            for memory in [1 << 28, 1 << 16] {
+                let found = find(&quick, memory);
+                let numbers = |found: &Found| (found.iterations, found.predictions, found.capped);
+                assert_eq!((&found.path, numbers(&found)), (&expected.path, numbers(&expected)), "{name}, {generator}");
+                let (found, expected) = (found.predicted_length, expected.predicted_length);
+                assert!((found - expected).abs() <= 1e-5 * expected.abs(), "{found} instead of {expected}");
+            }
+        }
     }
 }

@@ -32,9 +32,6 @@ use crate::{
 pub(super) const WALKED: &str = "way, in percent";
 pub(super) const PERCENT: u64 = 100;
 
-/// Memory that predictions may take together unless told.
-pub(super) const MEMORY: u64 = 1 << 30;
-
 #[derive(Serialize)]
 struct Answer {
     /// What predicts, in one line.
@@ -108,7 +105,7 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
         weights: &terrain.weights,
         marks: Marks::for_weights(&terrain.weights),
         options,
-        memory: allowance.limit().unwrap_or(MEMORY),
+        memory: allowance.for_predictions(),
     };
     match (&arguments.from, &arguments.to, arguments.pairs) {
         (Some(from), Some(to), _) => one(arguments, &terrain, &finder, from, to),

@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::{
     commands::{
         domain, model,
-        solve::{MEMORY, PERCENT, WALKED, tell_caps},
+        solve::{PERCENT, WALKED, tell_caps},
         train::failure,
     },
     drawing::GridPicture,
@@ -84,7 +84,7 @@ pub(crate) fn run(
     allowance.check(&image.display().to_string(), predictor.bytes(graph.nodes(), graph.edges()))?;
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     options.cap = arguments.max_iterations;
-    let memory = allowance.limit().unwrap_or(MEMORY);
+    let memory = allowance.for_predictions();
     let (marks, weights) = (Marks::EndsBehindHeight, &weights);
     let finder = PathFinder { predictor: &*predictor, graph: &graph, weights, marks, options, memory };
     let started = Instant::now();

@@ -195,8 +195,8 @@ pub(crate) struct SolveArguments {
     /// Stop every loop after this many iterations; unlimited (but for a reported safety cap) unless given.
     #[arg(long, value_name = "N")]
     pub(crate) max_iterations: Option<usize>,
-    /// Memory that predictions may take together, in GiB; 1 unless told. A graph that needs more than there is is
-    /// refused.
+    /// Memory that predictions may take together, in GiB; a quarter of what is free unless told. A graph that needs
+    /// more than there is is refused.
     #[arg(long, value_name = "GIB", allow_negative_numbers = true)]
     pub(crate) memory: Option<f64>,
     #[command(flatten)]

@@ -17,7 +17,7 @@ mod stops;
 pub(crate) use batch::expect_length;
 pub use batch::{BatchView, BlockInputs};
 pub use config::{BlockConfig, RANGE_TOLERANCE};
-pub use cpu::{Engine, Strategy, Tape, backward, forward, infer, infer_with};
+pub use cpu::{Change, Engine, Strategy, Tape, VariantOutput, Variants, backward, forward, infer, infer_with};
 pub use output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
 pub use parameters::{ParameterKind, ParameterLayout, ParameterSlot};
 pub use stops::Stops;

@@ -106,7 +106,7 @@ impl Controller {
     }
 
     /// The modules, in the order in which the fused engine reads them.
-    fn parts(&self) -> FusedBlock<'_> {
+    pub(crate) fn parts(&self) -> FusedBlock<'_> {
         let (config, layers, confidence) = match self {
             Self::Stack(stack) => (&stack.block, stack.layers.as_slice(), None),
             Self::Shared(shared) => (&shared.block, std::slice::from_ref(&shared.layer), None),

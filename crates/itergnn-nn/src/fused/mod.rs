@@ -27,8 +27,10 @@ mod fault;
 mod operation;
 mod parameters;
 mod recovery;
+mod variants;
 
 pub(crate) use block::{FusedBlock, run};
 pub use clock::KernelClock;
 pub use engine::{Engine, EngineChoice, EngineUse, Unsupported, engine_for};
 pub use fault::{Fault, FaultLog};
+pub(crate) use variants::{numbers, record};

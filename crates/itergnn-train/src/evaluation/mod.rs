@@ -7,10 +7,12 @@
 mod batching;
 mod evaluate;
 mod judge;
+mod marks;
 mod options;
 mod own;
 mod path_finder;
 mod predictor;
+mod questions;
 mod report;
 mod walks;
 
@@ -19,10 +21,11 @@ pub use batching::predict_graphs;
 pub use evaluate::evaluate;
 pub(crate) use evaluate::{DIAMETER_BUDGET, predict_and_judge};
 pub use judge::judge;
+pub use marks::Marks;
 pub use options::{EvalOptions, EvalProgress};
 pub(crate) use own::judge_own;
 pub use own::{OwnReport, evaluate_own};
-pub use path_finder::{Found, Marks, PathFinder, Searched, is_path_length};
+pub use path_finder::{Found, PathFinder, Searched, is_path_length};
 pub use predictor::{ModelPredictor, Predicted, Predictor};
 pub use report::{DiameterSummary, EvalReport, IterationSummary, NodeSummary, Overflow, SampleRecord};
 pub use walks::score_walks;

@@ -1,16 +1,13 @@
 //! A path in one graph, found by nothing but predicted lengths.
 
 use itergnn_graph::{EdgeWeights, Graph, Path};
-use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd, PairLength, PairLengths};
-use itergnn_nn::controllers::{RunOptions, SAFETY_CAP};
-use itergnn_nn::fused::Engine;
+use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd};
+use itergnn_nn::controllers::RunOptions;
 use itergnn_tasks::shortest_path::{Walk, WalkRule};
-use itergnn_tasks::{navigation, shortest_path};
-use rayon::prelude::*;
 use serde::Serialize;
 
-use super::batching::predict_all;
-use super::{Predicted, Predictor};
+use super::questions::Prepared;
+use super::{Marks, Predictor};
 use crate::TrainError;
 
 /// A prediction beyond this many times the sum of all weights is no length of a path: the model sees no way.
@@ -20,37 +17,6 @@ const NO_WAY: f64 = 1e3;
 /// no way by a number beyond all lengths.
 pub fn is_path_length(prediction: f64, sum_of_weights: f64) -> bool {
     prediction.is_finite() && prediction.abs() <= NO_WAY * sum_of_weights.max(1.0)
-}
-
-/// How a model is told where a path begins and ends.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Marks {
-    /// Nodes are (source, target, other), times a scale that goes with the weights.
-    Ends {
-        /// The size of the marks: in training, weights around 1 go with marks of 1.
-        scale: f32,
-    },
-    /// The same behind a height, which is the first node attribute and stays.
-    EndsBehindHeight,
-}
-
-impl Marks {
-    /// Marks for a graph with these weights: as large as the mean weight, so that the input is a scaled training input.
-    pub fn for_weights(weights: &EdgeWeights) -> Self {
-        let mean = weights.as_slice().iter().sum::<f64>() / weights.as_slice().len().max(1) as f64;
-        Self::Ends { scale: if mean > 0.0 && mean.is_finite() { mean as f32 } else { 1.0 } }
-    }
-
-    /// The graph as a model sees it for two ends.
-    ///
-    /// # Errors
-    /// [`TrainError::Task`] if a node does not exist, or has no height where one is needed.
-    pub fn mark(self, graph: &Graph, source: u32, target: u32) -> Result<Graph, TrainError> {
-        Ok(match self {
-            Self::Ends { scale } => shortest_path::mark_ends(graph.clone(), source, target, scale)?,
-            Self::EndsBehindHeight => navigation::mark_ends(graph.clone(), source, target)?,
-        })
-    }
 }
 
 /// Finds paths in a graph by a model's predictions.
@@ -120,12 +86,12 @@ impl PathFinder<'_> {
             capped: 0,
             past_safety_cap: 0,
         };
-        let mut pairs = None;
+        let mut prepared = Prepared::Nothing;
         let mut marked = None;
         if source != target {
             let graph = self.marks.mark(self.graph, source, target)?;
-            pairs = self.predictor.pair_lengths(&graph)?.filter(|_| self.options.engine != Engine::Fused);
-            self.ask(pairs.as_ref(), &[(source, target)], (source, target), &mut found)?;
+            prepared = self.prepare(&graph, target)?;
+            self.ask(&mut prepared, &[(source, target)], (source, target), &mut found)?;
             if !is_path_length(found.predicted_length, self.weights.as_slice().iter().sum()) {
                 found.predicted_length = f64::INFINITY;
                 return Ok(found);
@@ -137,6 +103,9 @@ impl PathFinder<'_> {
         let mut share = 0.0_f64;
         for rule in [WalkRule::AsWritten, WalkRule::Released] {
             found.rule = rule;
+            if rule == WalkRule::Released && source != target {
+                self.turn_round(&mut prepared, source)?;
+            }
             let mut walk = Walk::new(self.graph, self.weights, source, target, rule)?;
             let all = marked.as_ref().map(|graph| self.to_all(graph, source, target, rule)).transpose()?.flatten();
             if let Some(lengths) = all {
@@ -147,7 +116,7 @@ impl PathFinder<'_> {
                 });
             }
             while !walk.questions().is_empty() {
-                let lengths = self.ask(pairs.as_ref(), walk.questions(), (source, target), &mut found)?;
+                let lengths = self.ask(&mut prepared, walk.questions(), (source, target), &mut found)?;
                 walk.supply(&lengths);
                 // Both rules go to where less is left.
                 let left = lengths.iter().copied().fold(f32::INFINITY, f32::min);
@@ -177,51 +146,5 @@ impl PathFinder<'_> {
             WalkRule::Released => FixedEnd::Source(source as usize),
         };
         self.predictor.lengths_to_all(marked, fixed)
-    }
-
-    /// Predicted lengths of pairs of nodes, from a prepared graph where there is one.
-    fn ask(
-        &self,
-        prepared: Option<&PairLengths>,
-        pairs: &[(u32, u32)],
-        ends: (u32, u32),
-        found: &mut Found,
-    ) -> Result<Vec<f32>, TrainError> {
-        // A node and itself are no pair of marks: what a graph with one mark gives is left to the model.
-        let predicted = match prepared.filter(|_| pairs.iter().all(|(from, to)| from != to)) {
-            Some(prepared) => {
-                let between = |&(from, to): &(u32, u32)| prepared.between(from as usize, to as usize, &self.options);
-                let lengths: Vec<PairLength> = pairs.par_iter().map(between).collect();
-                Predicted {
-                    values: lengths.iter().map(|length| vec![length.value as f32]).collect(),
-                    iterations: lengths.iter().map(|length| length.iterations).collect(),
-                    capped: lengths.iter().map(|length| length.capped).collect(),
-                    overflows: lengths
-                        .iter()
-                        .map(|length| (!(length.value as f32).is_finite()).then_some(length.iterations))
-                        .collect(),
-                }
-            }
-            None => {
-                let sizes = vec![(self.graph.nodes(), self.graph.edges()); pairs.len()];
-                let make = |question: usize| self.marks.mark(self.graph, pairs[question].0, pairs[question].1);
-                predict_all(self.predictor, &sizes, make, &self.options, self.memory)?
-            }
-        };
-        for (&(from, to), overflow) in pairs.iter().zip(&predicted.overflows) {
-            if let Some(iteration) = *overflow {
-                return Err(TrainError::PathNotFinite { from, to, iteration });
-            }
-        }
-        let lengths: Vec<f32> =
-            predicted.values.iter().map(|values| values.first().copied().unwrap_or(f32::NAN)).collect();
-        if let Some(at) = pairs.iter().position(|&pair| pair == ends) {
-            (found.predicted_length, found.iterations) = (f64::from(lengths[at]), predicted.iterations[at]);
-        }
-        found.predictions += pairs.len();
-        let late = |(&iterations, &capped): (&usize, &bool)| !capped && iterations > SAFETY_CAP;
-        found.capped += predicted.capped.iter().filter(|&&capped| capped).count();
-        found.past_safety_cap += predicted.iterations.iter().zip(&predicted.capped).filter(|&pair| late(pair)).count();
-        Ok(lengths)
     }
 }

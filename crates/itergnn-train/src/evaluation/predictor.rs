@@ -5,7 +5,7 @@ use burn::tensor::Device;
 use itergnn_graph::{Graph, GraphBatch};
 use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd, PairLengths};
 use itergnn_nn::controllers::RunOptions;
-use itergnn_nn::{GnnModel, GraphTensors, Network};
+use itergnn_nn::{GnnModel, GraphTensors, Network, NodeVariants};
 
 use super::batching::LARGEST_BATCH;
 use crate::TrainError;
@@ -58,6 +58,20 @@ pub trait Predictor: Sync {
     /// # Errors
     /// As [`Predictor::predict`].
     fn pair_lengths(&self, _graph: &Graph) -> Result<Option<PairLengths>, TrainError> {
+        Ok(None)
+    }
+
+    /// The model on one graph, ready to be asked what other attributes of single nodes would give; `None` where that is
+    /// no less work than predicting each changed graph. `memory` bounds the bytes that are kept.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`].
+    fn variants(
+        &self,
+        _graph: &Graph,
+        _options: &RunOptions,
+        _memory: u64,
+    ) -> Result<Option<NodeVariants>, TrainError> {
         Ok(None)
     }
 
@@ -115,6 +129,11 @@ impl Predictor for ModelPredictor {
     fn pair_lengths(&self, graph: &Graph) -> Result<Option<PairLengths>, TrainError> {
         let Network::MaxPlus(_) = self.model.network() else { return Ok(None) };
         Ok(self.model.pair_lengths(&GraphTensors::from_graph(graph, &self.device))?)
+    }
+
+    fn variants(&self, graph: &Graph, options: &RunOptions, memory: u64) -> Result<Option<NodeVariants>, TrainError> {
+        let Network::Graph(_) = self.model.network() else { return Ok(None) };
+        Ok(self.model.variants(&GraphTensors::from_graph(graph, &self.device), options, memory)?)
     }
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {

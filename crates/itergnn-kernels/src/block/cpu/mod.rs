@@ -34,7 +34,7 @@ mod threads;
 
 pub use engine::{Engine, backward, forward};
 pub use infer::{infer, infer_with};
-pub use large::Strategy;
+pub use large::{Change, Strategy, VariantOutput, Variants};
 pub use tape::Tape;
 
 /// Rows of messages that are worked on at once: the first layer's output of one tile stays in the first-level cache.

@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::graph::LargeGraph;
+use super::history::same_bits;
 use super::storage::{Places, Storage};
 use crate::kernels::{LazyOutput, UNTOUCHED};
 use crate::memory::Buffer;
@@ -71,13 +72,6 @@ impl<'a, T: Real> InitialRows<'a, T> {
         let (left, right) = (self.row(left), self.row(right));
         same_bits(left.0, right.0) && same_bits(left.1, right.1)
     }
-}
-
-/// Whether two rows are the same to the bit; `==` would take zero for minus zero.
-fn same_bits<T: Real>(left: &[T], right: &[T]) -> bool {
-    // SAFETY: floats are plain memory without padding.
-    let bytes = |values: &[T]| unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) };
-    bytes(left) == bytes(right)
 }
 
 impl<T: Real> Background<T> {

@@ -11,17 +11,26 @@
 //!
 //! What follows from the states is kept up where they change: the pooled maximum directly, the weighted output lazily
 //! (a node that rests owes its state times the weight given since).
+//!
+//! Where many runs differ from one in a single node, that one is [recorded](history) and the others compute only where
+//! they differ from it ([`variants`]).
 
 mod background;
 mod chunks;
 mod dense;
 mod graph;
+mod history;
+mod kinds;
 mod order;
 mod rows;
 mod run;
 mod sparse;
 mod storage;
 mod units;
+mod variant;
+mod variants;
+
+pub use variants::{Change, VariantOutput, Variants};
 
 /// Graphs with at least this many nodes are worth the preparation.
 pub(super) const LARGE_NODES: usize = 1024;

@@ -4,11 +4,11 @@ use super::super::TILE_ROWS;
 use super::super::forward::Job;
 use super::super::packed::Shapes;
 use super::graph::LargeGraph;
+use super::kinds::{Kinds, Messages, Sharing};
 use super::storage::Places;
 use crate::kernels::{Activate, FoldMax, Gemm, MessageRows, Start};
 use crate::memory::Buffer;
 use crate::real::Real;
-use crate::settings::LayerKind;
 
 /// Memory of one thread for one tile.
 #[derive(Debug)]
@@ -17,13 +17,20 @@ pub(super) struct TileScratch<T> {
     first: Buffer<T>,
     /// `[TILE_ROWS, hidden_row]`.
     messages: Buffer<T>,
+    /// Messages of edges that share them.
+    shared: Messages<T>,
     /// Rows of a chunk.
     pub(super) rows: Buffer<T>,
 }
 
 impl<T> Default for TileScratch<T> {
     fn default() -> Self {
-        Self { first: Buffer::default(), messages: Buffer::default(), rows: Buffer::default() }
+        Self {
+            first: Buffer::default(),
+            messages: Buffer::default(),
+            shared: Messages::default(),
+            rows: Buffer::default(),
+        }
     }
 }
 
@@ -57,14 +64,15 @@ pub(super) struct RowMaker<'a, T: 'static> {
     pub(super) layer: usize,
     /// Whether a row is the whole message of its sender.
     pub(super) whole: bool,
+    pub(super) sharing: Sharing,
     /// `[prepared_row]`: what every row begins with.
     start: Buffer<T>,
     features: &'a [T],
 }
 
 impl<'a, T: Real> RowMaker<'a, T> {
-    /// `whole` is what [`shares_messages`] says of the graph.
-    pub(super) fn new(job: &'a Job<'a, T>, graph: &LargeGraph, layer: usize, whole: bool) -> Self {
+    pub(super) fn new(job: &'a Job<'a, T>, graph: &LargeGraph, layer: usize, sharing: Sharing) -> Self {
+        let whole = matches!(sharing, Sharing::Senders);
         let Shapes { edge, message_row, prepared_row, .. } = job.weights.shapes;
         let (packed, sections) = (job.weights.layer(layer), &job.weights.sections);
         let edges = graph.senders.len();
@@ -77,7 +85,7 @@ impl<'a, T: Real> RowMaker<'a, T> {
                 values.zip(weights).for_each(|(value, &weight)| *value += *feature * weight);
             }
         }
-        Self { job, layer, whole, start, features }
+        Self { job, layer, whole, sharing, start, features }
     }
 
     /// Values of a row.
@@ -222,6 +230,10 @@ impl<'a, T: Real> RowMaker<'a, T> {
             edge_weight: self.job.weights.layer(self.layer)[self.job.weights.sections.edge..].as_ptr(),
             width: message_row,
         };
+        if let Sharing::Kinds(kinds) = &self.sharing {
+            // SAFETY: the contract of this function.
+            return unsafe { self.fold_shared(kinds, edges, message_rows, whole, scratch) };
+        }
         let mut finite = true;
         for first in (0..edges.count).step_by(TILE_ROWS) {
             let count = TILE_ROWS.min(edges.count - first);
@@ -243,16 +255,49 @@ impl<'a, T: Real> RowMaker<'a, T> {
     }
 }
 
+impl<T: Real> RowMaker<'_, T> {
+    /// [`fold`](Self::fold), where every message is computed once per sender and kind of edge.
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn fold_shared(
+        &self,
+        kinds: &Kinds,
+        edges: Edges,
+        message_rows: MessageRows<T>,
+        fold: FoldMax<T>,
+        scratch: &mut TileScratch<T>,
+    ) -> bool {
+        let Shapes { hidden_row, message, .. } = self.job.weights.shapes;
+        let shared = &mut scratch.shared;
+        // SAFETY: the lists are as long as the count.
+        let list = |start: *const u32| unsafe { std::slice::from_raw_parts(start, edges.count) };
+        if edges.count == 0 {
+            return true;
+        }
+        shared.list(kinds, list(edges.sender_rows), list(edges.numbers));
+        shared.rows.ensure(shared.numbers.len() * hidden_row);
+        let rows = MessageRows { senders: shared.sender_rows.as_ptr(), edges: shared.numbers.as_ptr(), ..message_rows };
+        for first in (0..shared.numbers.len()).step_by(TILE_ROWS) {
+            let count = TILE_ROWS.min(shared.numbers.len() - first);
+            let target = scratch.first.as_mut_ptr();
+            // SAFETY: the contract of this function; a tile has room for its rows, and the buffer for all messages.
+            unsafe {
+                (self.job.kernels.activate)(&Activate { rows, first, count, target });
+                let messages = shared.rows.as_mut_ptr().add(first * hidden_row);
+                self.second(count, message, target, messages, std::ptr::null());
+            }
+        }
+        // SAFETY: every edge has a message.
+        unsafe {
+            (self.job.kernels.fold_max)(&FoldMax {
+                rows: shared.of_edges.as_ptr(),
+                messages: shared.rows.as_ptr(),
+                ..fold
+            })
+        }
+    }
+}
+
 // SAFETY: the buffer is only read once it is made.
 unsafe impl<T: Real> Sync for RowMaker<'_, T> {}
-
-/// Whether a message depends on its sender only: all edges have the same features, and the receiver's state does not
-/// matter.
-pub(super) fn shares_messages<T: Real>(job: &Job<'_, T>, graph: &LargeGraph) -> bool {
-    let width = job.weights.shapes.edge;
-    let edges = graph.senders.len();
-    let features = &job.inputs.edge_features[graph.first_edge * width..(graph.first_edge + edges) * width];
-    job.config.layer.kind == LayerKind::PathSim
-        && edges > 0
-        && features.iter().skip(width).zip(features).all(|(next, value)| next == value)
-}

@@ -9,8 +9,10 @@ use super::background::{Background, InitialRows};
 use super::chunks::Chunks;
 use super::dense::{DenseStep, StepOutcome};
 use super::graph::LargeGraph;
+use super::history::History;
+use super::kinds::Sharing;
 use super::order::better_order;
-use super::rows::{RowMaker, TileScratch, shares_messages};
+use super::rows::{RowMaker, TileScratch};
 use super::sparse::ActiveNodes;
 use super::storage::Storage;
 use super::units::{Units, units};
@@ -51,6 +53,29 @@ impl<T: Real> Job<'_, T> {
             None => Stops::after(1, run.steps),
         };
         Ok((stops, run.active_shares))
+    }
+
+    /// Puts at most `most` iterations of the only graph behind those of a history, from `inputs.hidden` on, which are
+    /// noted too if they are the `first`. Returns whether there can be more: no value overflowed, and the history does
+    /// not take more than `memory` bytes.
+    pub(super) fn record(
+        &self,
+        history: &mut History<T>,
+        most: usize,
+        first: bool,
+        memory: usize,
+    ) -> Result<bool, KernelError> {
+        let mut run = LargeRun::new(self, 0, Strategy::default())?;
+        if first {
+            run.record(history);
+        }
+        while run.steps < most && !history.rests() {
+            if history.bytes() > memory || !run.step().finite {
+                return Ok(false);
+            }
+            run.record(history);
+        }
+        Ok(true)
     }
 }
 
@@ -98,7 +123,7 @@ impl<'a, T: Real> LargeRun<'a, T> {
             background: None,
             chunks: None,
             exported: Buffer::default(),
-            maker: RowMaker::new(job, &graph, 0, shares_messages(job, &graph)),
+            maker: RowMaker::new(job, &graph, 0, Sharing::of(job, &graph)),
             scratch: TileScratch::default(),
             ordered: false,
             units,
@@ -191,7 +216,7 @@ impl<'a, T: Real> LargeRun<'a, T> {
             self.dissolve();
         }
         if self.maker.layer != layer {
-            self.maker = RowMaker::new(self.job, &self.graph, layer, self.maker.whole);
+            self.maker = RowMaker::new(self.job, &self.graph, layer, self.maker.sharing.clone());
         }
         let mut outcome = if dense { self.dense_step() } else { self.active_step() };
         self.steps += 1;
@@ -316,6 +341,21 @@ impl<'a, T: Real> LargeRun<'a, T> {
         units.push(|_| Some(value))
     }
 
+    /// Notes the states in the caller's order.
+    fn record(&self, history: &mut History<T>) {
+        let mut places: Vec<u32> = (0..self.graph.nodes as u32).collect();
+        if let Some(order) = &self.graph.order {
+            order.iter().enumerate().for_each(|(place, &node)| places[node as usize] = place as u32);
+        }
+        history.record(|node| {
+            let place = places[node] as usize;
+            match self.background.as_ref().filter(|background| background.has(place)) {
+                Some(background) => &background.state.as_slice()[..self.storage.width],
+                None => self.storage.state(place),
+            }
+        });
+    }
+
     /// Writes the results in the caller's order.
     fn write(&self, output: &mut [T]) {
         let (hidden, width) = (self.job.weights.shapes.hidden, self.storage.width);
@@ -362,7 +402,7 @@ struct Rows<T> {
 unsafe impl<T: Real> Sync for Rows<T> {}
 
 /// `target = max(target, row)`.
-fn raise<T: Real>(target: &mut [T], row: &[T]) {
+pub(super) fn raise<T: Real>(target: &mut [T], row: &[T]) {
     target.iter_mut().zip(row).for_each(|(most, &value)| *most = if value > *most { value } else { *most });
 }
 

@@ -19,7 +19,7 @@ struct Unit<T> {
 /// With decay, the state of iteration `k` of `K` has the weight `decay^(K - 1) p_k`, `p_k = c_k (1 - c_1) .. (1 -
 /// c_(k-1))`. The sums of `p` do not depend on `K` and are what rows of the output are settled against; the factor is
 /// applied once, in the end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Units<T> {
     options: IterConfig,
     units: Vec<Unit<T>>,

@@ -1,0 +1,346 @@
+//! A run that differs from a recorded one in the row of one node.
+//!
+//! After k iterations the difference has come at most k edges far, and less far where what it sends is not the
+//! maximum. Only the nodes it has reached, the *members*, have states of their own; all others are as recorded.
+
+use super::graph::LargeGraph;
+use super::history::{History, Weights, finish_sum, same_bits, settle};
+use super::rows::{Edges, RowMaker, Sources, TileScratch};
+use super::run::raise;
+use super::storage::Places;
+use super::units::Units;
+use crate::block::stops::Stops;
+use crate::kernels::{LazyOutput, UNTOUCHED};
+use crate::memory::Buffer;
+use crate::real::{Real, sigmoid};
+use crate::settings::IterConfig;
+
+const NONE: u32 = u32::MAX;
+
+/// What all variants of a run read.
+pub(super) struct Ground<'a, T: 'static> {
+    pub(super) maker: RowMaker<'a, T>,
+    pub(super) graph: &'a LargeGraph,
+    pub(super) history: &'a History<T>,
+    pub(super) options: &'a IterConfig,
+    /// `[nodes, input]`.
+    pub(super) inputs: &'a [T],
+}
+
+/// How far a variant has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// The record ends before the run does.
+    Waits,
+    /// All units stopped.
+    Done,
+    /// A value is not finite after this many iterations.
+    Overflowed(usize),
+}
+
+/// One variant; its memory serves one after the other.
+#[derive(Debug)]
+pub(super) struct Variant<T: 'static> {
+    /// The node that is different from the beginning, and its input.
+    node: usize,
+    input: Vec<T>,
+    units: Units<T>,
+    /// The weight given before the first iteration, after the first, and so on.
+    totals: Vec<f64>,
+    steps: usize,
+    /// `[nodes]`: the row of each member.
+    slots: Vec<u32>,
+    /// Per row: which node it is, its state, what it owes to the output, and whether the last iteration changed it.
+    members: Vec<u32>,
+    states: Vec<T>,
+    outputs: Vec<T>,
+    settled: Vec<f64>,
+    changed: Vec<u8>,
+    /// The maximum over the states of the members.
+    largest: Vec<T>,
+    /// Nodes whose rows an iteration needs, and `[nodes]`: which row.
+    needed: Vec<u32>,
+    places: Vec<u32>,
+    gathered: Vec<T>,
+    gathered_inputs: Vec<T>,
+    rows: Buffer<T>,
+    edges: EdgeList,
+    scratch: TileScratch<T>,
+}
+
+/// Edges of an iteration, those of a receiver next to each other.
+#[derive(Debug, Default)]
+struct EdgeList {
+    sender_rows: Vec<u32>,
+    receiver_rows: Vec<u32>,
+    numbers: Vec<u32>,
+    receivers: Vec<u32>,
+}
+
+impl EdgeList {
+    fn clear(&mut self) {
+        for list in [&mut self.sender_rows, &mut self.receiver_rows, &mut self.numbers, &mut self.receivers] {
+            list.clear();
+        }
+    }
+
+    fn view(&self) -> Edges {
+        Edges {
+            count: self.receivers.len(),
+            sender_rows: self.sender_rows.as_ptr(),
+            receiver_rows: self.receiver_rows.as_ptr(),
+            numbers: self.numbers.as_ptr(),
+            receivers: self.receivers.as_ptr(),
+        }
+    }
+}
+
+impl<T: Real> Variant<T> {
+    /// Memory for graphs of so many nodes.
+    pub(super) fn new(nodes: usize, options: &IterConfig) -> Self {
+        Self {
+            node: 0,
+            input: Vec::new(),
+            units: Units::new(options, 1),
+            totals: Vec::new(),
+            steps: 0,
+            slots: vec![NONE; nodes],
+            members: Vec::new(),
+            states: Vec::new(),
+            outputs: Vec::new(),
+            settled: Vec::new(),
+            changed: Vec::new(),
+            largest: Vec::new(),
+            needed: Vec::new(),
+            places: vec![NONE; nodes],
+            gathered: Vec::new(),
+            gathered_inputs: Vec::new(),
+            rows: Buffer::default(),
+            edges: EdgeList::default(),
+            scratch: TileScratch::default(),
+        }
+    }
+
+    /// Begins with another input and another state, `[hidden_row]`, of one node.
+    pub(super) fn start(&mut self, node: usize, input: &[T], state: Vec<T>, options: &IterConfig) {
+        self.members.drain(..).for_each(|member| self.slots[member as usize] = NONE);
+        self.node = node;
+        self.input = input.to_vec();
+        self.units = Units::new(options, 1);
+        self.totals = vec![0.0];
+        self.steps = 0;
+        self.slots[node] = 0;
+        self.members.push(node as u32);
+        self.largest.clone_from(&state);
+        self.outputs = vec![T::ZERO; state.len()];
+        self.states = state;
+        self.settled = vec![UNTOUCHED];
+        self.changed = vec![1];
+    }
+
+    /// Goes on until the units stop or the record ends.
+    pub(super) fn advance(&mut self, ground: &Ground<'_, T>) -> Progress {
+        while self.units.is_running() {
+            if !ground.history.knows(self.steps + 1) {
+                return Progress::Waits;
+            }
+            let rests = ground.history.rests() && self.steps >= ground.history.steps() && !self.changed.contains(&1);
+            let mut finite = rests || self.step(ground);
+            self.steps += 1;
+            let confidence = self.confidence(ground);
+            finite &= self.units.push(|_| Some(confidence));
+            self.totals.push(self.units.totals()[0]);
+            if !finite {
+                return Progress::Overflowed(self.steps);
+            }
+            // Nothing changes any more: neither does the confidence.
+            while rests && self.units.is_running() {
+                self.units.push(|_| Some(confidence));
+                self.steps += 1;
+            }
+        }
+        Progress::Done
+    }
+
+    fn confidence(&self, ground: &Ground<'_, T>) -> T {
+        let mut pooled = self.largest.clone();
+        ground.history.raise_by_states(self.steps, |node| self.slots[node] != NONE, &mut pooled);
+        let job = ground.maker.job;
+        sigmoid(job.confidence(ground.options).logit(&pooled[..job.weights.shapes.hidden]))
+    }
+
+    /// The elementwise maximum over the outputs of all nodes, and when the units stopped.
+    pub(super) fn finish(&self, ground: &Ground<'_, T>) -> (Vec<T>, Stops) {
+        let job = ground.maker.job;
+        let width = job.weights.shapes.hidden_row;
+        let weights = Weights {
+            totals: &self.totals,
+            total: self.units.totals()[0],
+            steps: self.steps,
+            factor: self.units.factor(0),
+        };
+        let mut most: Option<Vec<T>> = None;
+        for (slot, &settled) in self.settled.iter().enumerate() {
+            let mut output = self.outputs[slot * width..(slot + 1) * width].to_vec();
+            finish_sum(&mut output, &self.states[slot * width..(slot + 1) * width], settled, weights);
+            match &mut most {
+                Some(most) => raise(most, &output),
+                None => most = Some(output),
+            }
+        }
+        let mut most = most.unwrap_or_default();
+        ground.history.raise_by_sums(job.kernels, weights, |node| self.slots[node] != NONE, &mut most);
+        most.truncate(job.weights.shapes.hidden);
+        (most, self.units.clone().results(None))
+    }
+
+    /// One iteration; returns whether all messages are finite.
+    fn step(&mut self, ground: &Ground<'_, T>) -> bool {
+        let members = self.members.len();
+        self.reach(ground);
+        self.list_edges(ground, members);
+        self.gather(ground, members);
+        self.changed.fill(0);
+        let total = self.totals[self.steps];
+        let output = LazyOutput {
+            rows: self.outputs.as_mut_ptr(),
+            totals: &total,
+            total_step: 0,
+            settled: self.settled.as_mut_ptr(),
+        };
+        let places = Places { states: self.states.as_mut_ptr(), changed: self.changed.as_mut_ptr(), output };
+        let maker = &ground.maker;
+        self.rows.ensure(self.needed.len() * maker.width());
+        let sources = Sources {
+            count: self.needed.len(),
+            states: self.gathered.as_ptr(),
+            inputs: self.gathered_inputs.as_ptr(),
+            list: std::ptr::null(),
+        };
+        // SAFETY: there is a gathered row for each that is needed, and the edges name these and rows of members.
+        let finite = unsafe {
+            maker.compute(sources, self.rows.as_mut_ptr(), std::ptr::null(), &mut self.scratch);
+            maker.fold(self.edges.view(), self.rows.as_ptr(), places, &mut self.scratch)
+        };
+        self.needed.drain(..).for_each(|node| self.places[node as usize] = NONE);
+        self.keep_different(ground, members);
+        finite
+    }
+
+    /// Gives rows to the nodes that may become different.
+    fn reach(&mut self, ground: &Ground<'_, T>) {
+        let (history, width) = (ground.history, ground.maker.job.weights.shapes.hidden_row);
+        for slot in 0..self.members.len() {
+            let member = self.members[slot] as usize;
+            if self.changed[slot] == 0 && !history.changed(member, self.steps) {
+                continue;
+            }
+            for &receiver in ground.graph.outgoing(member) {
+                if self.slots[receiver as usize] == NONE {
+                    self.slots[receiver as usize] = self.members.len() as u32;
+                    self.members.push(receiver);
+                    self.states.extend_from_slice(history.row(receiver as usize, self.steps));
+                }
+            }
+        }
+        self.outputs.resize(self.members.len() * width, T::ZERO);
+        self.settled.resize(self.members.len(), UNTOUCHED);
+        self.changed.resize(self.members.len(), 0);
+    }
+
+    /// Whether the last iteration changed a node, in this run; the first `members` rows are different from the record.
+    fn has_changed(&self, history: &History<T>, node: usize, members: usize) -> bool {
+        match self.slots[node] {
+            slot if (slot as usize) < members => self.changed[slot as usize] == 1,
+            _ => history.changed(node, self.steps),
+        }
+    }
+
+    fn need(&mut self, node: u32) -> u32 {
+        let place = &mut self.places[node as usize];
+        if *place == NONE {
+            *place = self.needed.len() as u32;
+            self.needed.push(node);
+        }
+        *place
+    }
+
+    /// Lists the edges to all rows whose messages are new.
+    fn list_edges(&mut self, ground: &Ground<'_, T>, members: usize) {
+        let uses_receiver = ground.maker.job.config.uses_receiver();
+        let (graph, history) = (ground.graph, ground.history);
+        self.edges.clear();
+        for slot in 0..self.members.len() {
+            let receiver = self.members[slot];
+            let all = uses_receiver && self.has_changed(history, receiver as usize, members);
+            for edge in graph.incoming(receiver as usize) {
+                let sender = graph.senders[edge];
+                if all || self.has_changed(history, sender as usize, members) {
+                    let row = self.need(sender);
+                    self.edges.sender_rows.push(row);
+                    if uses_receiver {
+                        let row = self.need(receiver);
+                        self.edges.receiver_rows.push(row);
+                    }
+                    self.edges.numbers.push(edge as u32);
+                    self.edges.receivers.push(slot as u32);
+                }
+            }
+        }
+    }
+
+    /// Puts the states and inputs of the nodes that are needed one behind the other.
+    fn gather(&mut self, ground: &Ground<'_, T>, members: usize) {
+        let shapes = &ground.maker.job.weights.shapes;
+        let (width, input) = (shapes.hidden_row, shapes.input);
+        self.gathered.clear();
+        self.gathered_inputs.clear();
+        for &node in &self.needed {
+            let (node, slot) = (node as usize, self.slots[node as usize] as usize);
+            let own = || &self.states[slot * width..(slot + 1) * width];
+            self.gathered.extend_from_slice(if slot < members { own() } else { ground.history.row(node, self.steps) });
+            self.gathered_inputs.extend_from_slice(if node == self.node {
+                &self.input
+            } else {
+                &ground.inputs[node * input..(node + 1) * input]
+            });
+        }
+    }
+
+    /// After an iteration: of the rows behind the first `members`, those stay that are not as recorded.
+    fn keep_different(&mut self, ground: &Ground<'_, T>, members: usize) {
+        let (history, width) = (ground.history, ground.maker.job.weights.shapes.hidden_row);
+        let mut kept = members;
+        for slot in members..self.members.len() {
+            let node = self.members[slot] as usize;
+            let row = slot * width..(slot + 1) * width;
+            if same_bits(&self.states[row.clone()], history.row(node, self.steps + 1)) {
+                self.slots[node] = NONE;
+                continue;
+            }
+            self.members[kept] = node as u32;
+            self.slots[node] = kept as u32;
+            self.changed[kept] = self.changed[slot];
+            self.states.copy_within(row, kept * width);
+            // Until now the node owed what the recorded one would, with the weights of this run.
+            let output = &mut self.outputs[kept * width..(kept + 1) * width];
+            output.fill(T::ZERO);
+            let kernels = ground.maker.job.kernels;
+            self.settled[kept] = history.settle(kernels, node, self.steps, &self.totals, output);
+            if self.changed[kept] == 1 {
+                let state = history.row(node, self.steps);
+                self.settled[kept] = settle(kernels, state, self.totals[self.steps], self.settled[kept], output);
+            }
+            raise(&mut self.largest, &self.states[kept * width..(kept + 1) * width]);
+            kept += 1;
+        }
+        for slot in (0..members).filter(|&slot| self.changed[slot] == 1) {
+            raise(&mut self.largest, &self.states[slot * width..(slot + 1) * width]);
+        }
+        self.members.truncate(kept);
+        self.states.truncate(kept * width);
+        self.outputs.truncate(kept * width);
+        self.settled.truncate(kept);
+        self.changed.truncate(kept);
+    }
+}

@@ -1,0 +1,116 @@
+//! Predicted lengths of pairs of nodes of one graph, in the way that does least work.
+
+use itergnn_graph::Graph;
+use itergnn_nn::NodeVariants;
+use itergnn_nn::aligned::max_plus::{FixedEnd, PairLength, PairLengths};
+use itergnn_nn::controllers::SAFETY_CAP;
+use itergnn_nn::fused::Engine;
+use rayon::prelude::*;
+
+use super::batching::predict_all;
+use super::{Found, PathFinder, Predicted};
+use crate::TrainError;
+
+/// What is kept between the questions of a search.
+pub(super) enum Prepared {
+    /// Every question is a graph of its own.
+    Nothing,
+    /// A max-plus model on the graph.
+    Pairs(PairLengths),
+    /// A general network on the graph with one end marked; the other end is the node that varies.
+    Variants(FixedEnd, Box<NodeVariants>),
+}
+
+impl PathFinder<'_> {
+    /// What serves questions about paths to a target; `marked` is the graph with some marks.
+    pub(super) fn prepare(&self, marked: &Graph, target: u32) -> Result<Prepared, TrainError> {
+        if let Some(pairs) = self.predictor.pair_lengths(marked)?.filter(|_| self.options.engine != Engine::Fused) {
+            return Ok(Prepared::Pairs(pairs));
+        }
+        self.variants(FixedEnd::Target(target as usize))
+    }
+
+    /// From questions about paths to a target to those about paths from a source.
+    pub(super) fn turn_round(&self, prepared: &mut Prepared, source: u32) -> Result<(), TrainError> {
+        if let Prepared::Variants(..) = prepared {
+            // Both together may not fit.
+            *prepared = Prepared::Nothing;
+            *prepared = self.variants(FixedEnd::Source(source as usize))?;
+        }
+        Ok(())
+    }
+
+    fn variants(&self, fixed: FixedEnd) -> Result<Prepared, TrainError> {
+        let marked = self.marks.mark_one(self.graph, fixed)?;
+        let variants = self.predictor.variants(&marked, &self.options, self.memory)?;
+        Ok(variants.map_or(Prepared::Nothing, |variants| Prepared::Variants(fixed, Box::new(variants))))
+    }
+
+    /// Predicted lengths of pairs of nodes; `ends` are those of the search.
+    pub(super) fn ask(
+        &self,
+        prepared: &mut Prepared,
+        pairs: &[(u32, u32)],
+        ends: (u32, u32),
+        found: &mut Found,
+    ) -> Result<Vec<f32>, TrainError> {
+        // A node and itself are no pair of marks: what a graph with one mark gives is left to the model.
+        let are_apart = pairs.iter().all(|(from, to)| from != to);
+        let predicted = match prepared {
+            Prepared::Pairs(lengths) if are_apart => {
+                let between = |&(from, to): &(u32, u32)| lengths.between(from as usize, to as usize, &self.options);
+                gather(pairs.par_iter().map(between).collect())
+            }
+            Prepared::Variants(fixed, variants) if are_apart => self.ask_variants(*fixed, variants, pairs)?,
+            _ => self.ask_graphs(pairs)?,
+        };
+        for (&(from, to), overflow) in pairs.iter().zip(&predicted.overflows) {
+            if let Some(iteration) = *overflow {
+                return Err(TrainError::PathNotFinite { from, to, iteration });
+            }
+        }
+        let lengths: Vec<f32> =
+            predicted.values.iter().map(|values| values.first().copied().unwrap_or(f32::NAN)).collect();
+        if let Some(at) = pairs.iter().position(|&pair| pair == ends) {
+            (found.predicted_length, found.iterations) = (f64::from(lengths[at]), predicted.iterations[at]);
+        }
+        found.predictions += pairs.len();
+        let late = |(&iterations, &capped): (&usize, &bool)| !capped && iterations > SAFETY_CAP;
+        found.capped += predicted.capped.iter().filter(|&&capped| capped).count();
+        found.past_safety_cap += predicted.iterations.iter().zip(&predicted.capped).filter(|&pair| late(pair)).count();
+        Ok(lengths)
+    }
+
+    /// One graph per pair.
+    fn ask_graphs(&self, pairs: &[(u32, u32)]) -> Result<Predicted, TrainError> {
+        let sizes = vec![(self.graph.nodes(), self.graph.edges()); pairs.len()];
+        let make = |question: usize| self.marks.mark(self.graph, pairs[question].0, pairs[question].1);
+        predict_all(self.predictor, &sizes, make, &self.options, self.memory)
+    }
+
+    /// One node per pair; graphs only where that does not tell.
+    fn ask_variants(
+        &self,
+        fixed: FixedEnd,
+        variants: &mut NodeVariants,
+        pairs: &[(u32, u32)],
+    ) -> Result<Predicted, TrainError> {
+        let change = |&(from, to): &(u32, u32)| {
+            let (node, kind) = if matches!(fixed, FixedEnd::Target(_)) { (from, 0) } else { (to, 1) };
+            (node as usize, self.marks.row(self.graph, node, kind))
+        };
+        let changes: Vec<_> = pairs.iter().map(change).collect();
+        let lengths: Option<Vec<PairLength>> = variants.predict(&changes)?.into_iter().collect();
+        lengths.map_or_else(|| self.ask_graphs(pairs), |lengths| Ok(gather(lengths)))
+    }
+}
+
+fn gather(lengths: Vec<PairLength>) -> Predicted {
+    let overflow = |length: &PairLength| (!(length.value as f32).is_finite()).then_some(length.iterations);
+    Predicted {
+        values: lengths.iter().map(|length| vec![length.value as f32]).collect(),
+        iterations: lengths.iter().map(|length| length.iterations).collect(),
+        capped: lengths.iter().map(|length| length.capped).collect(),
+        overflows: lengths.iter().map(overflow).collect(),
+    }
+}
