@@ -8,19 +8,19 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum CudaError {
     /// No driver library.
-    #[error("no CUDA driver (libcuda) was found; install NVIDIA's driver or use --device cpu")]
+    #[error("no CUDA driver (libcuda) was found; install NVIDIA's driver or use device cpu")]
     NoDriver,
     /// No run-time compiler.
-    #[error("no CUDA compiler library (libnvrtc) was found; install CUDA 12 or 13's NVRTC or use --device cpu")]
+    #[error("no CUDA compiler library (libnvrtc) was found; install CUDA 12 or 13's NVRTC or use device cpu")]
     NoCompiler,
     /// A driver without a card.
-    #[error("the CUDA driver offers no card ({why}); use --device cpu")]
+    #[error("the CUDA driver offers no card ({why}); use device cpu")]
     NoCard {
         /// What the driver says.
         why: String,
     },
     /// A card without the instructions that the kernels need.
-    #[error("{name} has compute capability {major}.{minor}, the kernels need 7.0 or later; use --device cpu")]
+    #[error("{name} has compute capability {major}.{minor}, the kernels need 7.0 or later; use device cpu")]
     TooOld {
         /// The card.
         name: String,
@@ -38,7 +38,7 @@ pub enum CudaError {
         free: u64,
     },
     /// A network without kernels.
-    #[error("not covered on a GPU: {0}; use --device cpu")]
+    #[error("not covered on a GPU: {0}; use device cpu")]
     Unsupported(String),
     /// Samples or weights that do not fit the network.
     #[error("{0}")]
