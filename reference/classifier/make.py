@@ -1,7 +1,8 @@
 """Loss, gradient, running statistics and scores of small GIN and Iter-GIN classifiers, by PyTorch in double precision.
 
-Graphs are dense adjacency matrices, normalisation is torch.nn.functional.batch_norm, gradients are automatic. Parameters are one flat vector, in the order
-embedding, blocks (first map, its scale and shift, second map, its scale and shift, confidence), votes; weights are [inputs, outputs] before biases.
+Graphs are dense adjacency matrices, normalisation is torch.nn.functional.batch_norm, gradients are automatic, and there
+is no dropout. Parameters are one flat vector, in the order embedding, blocks (first map, its scale and shift, second
+map, its scale and shift, confidence), votes; weights are [inputs, outputs] before biases.
 """
 
 import json
@@ -90,7 +91,7 @@ def steps_of(module):
     return module["most_steps"] if module else 1
 
 
-def scores(parameters, statistics, features, pooling, module, dropout, training):
+def scores(parameters, statistics, features, pooling, module, training):
     flat, running_values = Flat(parameters), Flat(statistics)
     embedding = flat.affine(NODE, HIDDEN) if module else None
     blocks = []
@@ -115,11 +116,10 @@ def scores(parameters, statistics, features, pooling, module, dropout, training)
         layers.append(states)
         steps = [before + now for before, now in zip(steps, used)]
     total = torch.zeros(len(GRAPHS), CLASSES)
-    for number, (rows, (weight, bias)) in enumerate(zip(layers, votes)):
+    for rows, (weight, bias) in zip(layers, votes):
         parts = torch.split(rows, sizes)
         pooled = torch.stack([part.sum(0) if pooling == "sum" else part.mean(0) for part in parts])
-        vote = pooled @ weight + bias
-        total = total + (vote * dropout[number] if training else vote)
+        total = total + pooled @ weight + bias
     return total, steps
 
 
@@ -136,20 +136,18 @@ def case(pooling, module, seed):
     parameters = (torch.rand(count(module)) * 2 - 1).requires_grad_()
     statistics = torch.rand(BLOCKS * 4 * HIDDEN * steps_of(module)) + 0.5
     features = torch.rand(sum(len(graph) for graph in GRAPHS), NODE)
-    dropout = (torch.rand(BLOCKS + 1, len(GRAPHS), CLASSES) < 0.5).double() * 2
     given = {
         "pooling": pooling,
         "iteration": module,
         "parameters": parameters.tolist(),
         "statistics": statistics.tolist(),
         "features": features.flatten().tolist(),
-        "dropout": dropout.flatten().tolist(),
     }
-    total, steps = scores(parameters, statistics, features, pooling, module, dropout, True)
+    total, steps = scores(parameters, statistics, features, pooling, module, True)
     loss = cross_entropy(total, torch.tensor(LABELS))
     loss.backward()
     # batch_norm has moved the statistics in place.
-    inferred, _ = scores(parameters, statistics, features, pooling, module, dropout, False)
+    inferred, _ = scores(parameters, statistics, features, pooling, module, False)
     found = {
         "loss": loss.item(),
         "gradient": parameters.grad.tolist(),

@@ -1,10 +1,10 @@
 //! Fused CPU kernels of itergnn: plain slices in, plain slices out.
 //!
-//! [`block`] runs a controller around a message-passing layer on a batch of graphs, forward and backward.
-//! [`classifier`] is the whole training step of a GIN or Iter-GIN classifier; [`segments`] are the small operations
-//! that networks outside a block are made of. Both run [`settings`], which say what networks are made of. They know
-//! nothing of tensors or of graph types: another crate registers the first as an operation of its framework, and drives
-//! the second itself.
+//! [`block`] runs a controller around a message-passing layer on a batch of graphs, forward and backward; [`gin`] does
+//! the same for layers with batch normalisation, which makes the graphs of a batch depend on each other. [`segments`]
+//! are the small operations that networks outside of these are made of. All run [`settings`], which say what networks
+//! are made of. They know nothing of tensors or of graph types: another crate registers them as operations of its
+//! framework.
 //!
 //! Not for: embedding, readout, head and loss around a block, and the optimiser, which are a small part of a step.
 //!
@@ -24,8 +24,8 @@
 #![allow(unsafe_code)]
 
 pub mod block;
-pub mod classifier;
 mod error;
+pub mod gin;
 mod kernels;
 mod memory;
 mod real;

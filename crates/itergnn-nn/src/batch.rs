@@ -260,11 +260,6 @@ fn union_structure(union: &Graph, node_segments: Segments) -> GraphStructure {
         .expect("a graph and a batch are checked when they are made")
 }
 
-/// Who sends to whom in a batch.
-pub(crate) fn structure_of(batch: &GraphBatch) -> GraphStructure {
-    union_structure(batch.union(), Segments::from_offsets(batch.node_offsets()))
-}
-
 fn range_u32(segments: &Segments, index: usize) -> std::ops::Range<u32> {
     segments.offsets()[index]..segments.offsets()[index + 1]
 }

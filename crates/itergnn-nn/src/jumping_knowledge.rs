@@ -11,8 +11,9 @@ use crate::activation::Activation;
 use crate::architecture::{Architecture, Settings};
 use crate::config::{at_least_one, check_parameters};
 use crate::controllers::{Controller, ControllerConfig, Mode, RunOptions};
+use crate::fused::{EngineChoice, FusedGin, Unsupported, choose, run_gin};
 use crate::graph_model::{ModelOutput, total_charge};
-use crate::layers::{GinConv, LayerConfig, LayerKind};
+use crate::layers::{GinConv, Layer, LayerConfig, LayerKind};
 use crate::presets::TaskWidths;
 use crate::readout::{Readout, ReadoutKind};
 use crate::{Error, GraphTensors, InitRng, Mlp, MlpConfig};
@@ -131,16 +132,23 @@ impl Architecture for JumpingKnowledgeModel {
             Some(embedding) => embedding.forward(input.clone()),
             None => input.clone(),
         };
+        let engine = choose(|| self.uncovered(graph, options), graph, options)?;
         let mut states = vec![input.clone()];
         let mut outputs = Vec::new();
-        for block in &self.blocks {
-            hidden = block.convolve(graph, hidden);
+        for layer in &self.blocks {
+            hidden = match engine {
+                EngineChoice::Fused => run_gin(&FusedGin { layer, iteration: None }, graph, hidden, options)?.hidden,
+                EngineChoice::Plain(_) => layer.convolve(graph, hidden),
+            };
             states.push(hidden.clone());
         }
         // An iterated block reads its own state only: an input of width 0.
         let nothing = Tensor::zeros([graph.nodes(), 0], (&input.device(), input.dtype()));
         for block in &self.iterated {
-            let output = block.forward(graph, nothing.clone(), hidden, options)?;
+            let output = match (&engine, self.iterated_gin(block)) {
+                (EngineChoice::Fused, Some(gin)) => run_gin(&gin, graph, hidden, options)?,
+                _ => block.forward(graph, nothing.clone(), hidden, options)?,
+            };
             hidden = output.hidden.clone();
             states.push(hidden.clone());
             outputs.push(output);
@@ -165,6 +173,32 @@ impl Architecture for JumpingKnowledgeModel {
     }
 }
 
+impl JumpingKnowledgeModel {
+    /// Why the kernels do not cover the blocks on this batch, if they do not.
+    fn uncovered(&self, graph: &GraphTensors, options: &RunOptions) -> Option<Unsupported> {
+        if let Some(reason) = self.config.uncovered() {
+            return Some(Unsupported::Block(reason));
+        }
+        if graph.node_segments().iter().any(|nodes| nodes.is_empty()) {
+            return Some(Unsupported::Block("a graph has no nodes".to_owned()));
+        }
+        let controller = self.config.controller.as_ref()?;
+        let cap = controller.most_steps(options.mode, options.cap);
+        let trained = self.config.iteration().map(|iteration| iteration.training_cap);
+        (trained != Some(cap)).then(|| Unsupported::Block("another cap than that of training".to_owned()))
+    }
+
+    /// The parts of an iterated block.
+    fn iterated_gin<'a>(&self, block: &'a Controller) -> Option<FusedGin<'a>> {
+        let parts = block.parts();
+        let (iteration, confidence) = self.config.iteration().zip(parts.confidence)?;
+        match parts.layers {
+            [Layer::Gin(layer)] => Some(FusedGin { layer, iteration: Some((*iteration, confidence)) }),
+            _ => None,
+        }
+    }
+}
+
 /// sum, then MLP with batch norm and ReLU after both maps; the widths are inputs -> hidden -> hidden as in the GIN
 /// paper, not interpolated.
 fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mut InitRng) -> GinConv {
@@ -182,7 +216,7 @@ fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mu
 /// The factors on the votes of every layer in a training step, `[layers][graphs x classes]`: zero with the probability
 /// of dropout, else what keeps the mean. Empty without dropout. Drawn on the host, so that a seed fixes them on every
 /// device.
-pub(crate) fn vote_dropout(config: &JumpingKnowledgeConfig, graphs: usize, seed: u64) -> Vec<Vec<f32>> {
+fn vote_dropout(config: &JumpingKnowledgeConfig, graphs: usize, seed: u64) -> Vec<Vec<f32>> {
     let probability = config.dropout;
     if probability == 0.0 {
         return Vec::new();

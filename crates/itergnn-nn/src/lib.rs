@@ -39,7 +39,6 @@ pub mod fused;
 mod graph_model;
 mod grid_model;
 pub mod homogeneous;
-mod host_classifier;
 #[cfg(feature = "import")]
 pub mod import;
 mod index;
@@ -73,7 +72,6 @@ pub use fused::Engine;
 pub use graph_model::{GraphModel, ModelOutput};
 pub use grid_model::{GridModel, GridModelConfig};
 pub use homogeneous::{HomoMlp, NormWrapped, homogenise};
-pub use host_classifier::{HostClassifier, HostStep};
 pub use init::InitRng;
 pub use itergnn_kernels::GraphStructure;
 pub use itergnn_kernels::settings::Level;

@@ -158,7 +158,7 @@ impl Bench {
     /// The least time of a whole step, in milliseconds.
     fn step_time(&self, engine: Engine, runs: usize) -> Result<f64, Box<dyn std::error::Error>> {
         let learner = Learner::new(&self.config, LossKind::Mse, &OptimiserConfig::default(), 3, &Device::flex())?;
-        let mut learner = learner.with_engine(engine)?;
+        let mut learner = learner.with_engine(engine);
         learner.restore(&self.state)?;
         let indices: Vec<u32> = (0..GRAPHS).collect();
         let mut least = f64::INFINITY;

@@ -186,7 +186,7 @@ fn training_step(
 ) -> Result<Measurement, TrainError> {
     let ResolvedRun { config, model: network } = config(graphs, model)?;
     let learner = Learner::new(&network, LossKind::Mse, &config.optimiser, 0, &Device::flex())?;
-    let mut learner = learner.with_engine(engine)?;
+    let mut learner = learner.with_engine(engine);
     prepare(&mut learner)?;
     let task = config.task.built_in().ok_or_else(|| TrainError::Worker("no task".to_owned()))?;
     let samples = SampleSource::new(task, Split::Train.seed(0), BATCH)?;

@@ -71,17 +71,14 @@ impl JumpingKnowledgeConfig {
         }
     }
 
-    /// Why the kernels do not cover a classifier, if they do not.
+    /// Why the kernels of [`gin`](crate::gin) do not cover the blocks, if they do not.
     pub fn uncovered(&self) -> Option<String> {
         let problem = |problem: &str| Some(problem.to_owned());
-        if [self.node_width, self.hidden_width, self.output_width, self.blocks].contains(&0) {
-            return problem("a width, the depth or the number of classes is 0");
+        if self.node_width == 0 || self.hidden_width == 0 {
+            return problem("a width is 0");
         }
         if self.train_eps {
             return problem("eps is learned");
-        }
-        if !matches!(self.pooling, ReadoutKind::Sum | ReadoutKind::Mean) {
-            return Some(format!("graphs are pooled by {}", self.pooling));
         }
         let iter = match (&self.controller, self.iteration()) {
             (None, _) => return None,

@@ -126,39 +126,49 @@ impl EngineUse {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn engine_for(block: &BlockConfig, graph: &GraphTensors, options: &RunOptions) -> Result<EngineChoice, Error> {
+    let reason = || {
+        if let Some(reason) = block.uncovered() {
+            return Some(Unsupported::Block(reason));
+        }
+        if block.controller.most_steps(options.mode, options.cap) == 0 {
+            return Some(Unsupported::Nothing);
+        }
+        let isolated = || graph.incoming().iter().any(|edges| edges.is_empty());
+        let refuses = !block.is_convolution() && block.layer.isolated == Isolated::Zero;
+        (refuses && isolated()).then_some(Unsupported::Isolated)
+    };
+    choose(reason, graph, options)
+}
+
+/// Chooses the engine for modules on a batch; `uncovered` says why the kernels do not cover them, if they do not.
+///
+/// # Errors
+/// As [`engine_for`].
+pub(crate) fn choose(
+    uncovered: impl FnOnce() -> Option<Unsupported>,
+    graph: &GraphTensors,
+    options: &RunOptions,
+) -> Result<EngineChoice, Error> {
     if options.engine == Engine::Plain {
         return Ok(EngineChoice::Plain(Unsupported::NotWanted));
     }
-    match supports(block, graph, options) {
-        Ok(()) => Ok(EngineChoice::Fused),
-        Err(reason) if options.engine == Engine::Fused => {
+    let float = graph.node_attributes().dtype();
+    let reason = if graph.device() != Device::flex() {
+        Some(Unsupported::Device)
+    } else if !matches!(float, DType::F32 | DType::F64) {
+        Some(Unsupported::FloatType(float))
+    } else if options.trace {
+        Some(Unsupported::Trace)
+    } else if graph.graphs() == 0 {
+        Some(Unsupported::Nothing)
+    } else {
+        uncovered()
+    };
+    match reason {
+        None => Ok(EngineChoice::Fused),
+        Some(reason) if options.engine == Engine::Fused => {
             Err(Error::config("engine", format!("the fused engine cannot run this block: {reason}")))
         }
-        Err(reason) => Ok(EngineChoice::Plain(reason)),
+        Some(reason) => Ok(EngineChoice::Plain(reason)),
     }
-}
-
-/// Whether the kernels cover a block on this batch.
-fn supports(block: &BlockConfig, graph: &GraphTensors, options: &RunOptions) -> Result<(), Unsupported> {
-    if graph.device() != Device::flex() {
-        return Err(Unsupported::Device);
-    }
-    let float = graph.node_attributes().dtype();
-    if !matches!(float, DType::F32 | DType::F64) {
-        return Err(Unsupported::FloatType(float));
-    }
-    if options.trace {
-        return Err(Unsupported::Trace);
-    }
-    if let Some(reason) = block.uncovered() {
-        return Err(Unsupported::Block(reason));
-    }
-    if graph.graphs() == 0 || block.controller.most_steps(options.mode, options.cap) == 0 {
-        return Err(Unsupported::Nothing);
-    }
-    let isolated = || graph.incoming().iter().any(|edges| edges.is_empty());
-    if !block.is_convolution() && block.layer.isolated == Isolated::Zero && isolated() {
-        return Err(Unsupported::Isolated);
-    }
-    Ok(())
 }

@@ -66,7 +66,7 @@ fn push_attention(parts: &mut Vec<Tensor<1>>, layer: &GatConv) {
 }
 
 /// Adds the weight of a map, as `arrange` puts it, and its bias if it has one.
-fn push(parts: &mut Vec<Tensor<1>>, map: &Linear, arrange: impl FnOnce(Tensor<2>) -> Tensor<2>) {
+pub(super) fn push(parts: &mut Vec<Tensor<1>>, map: &Linear, arrange: impl FnOnce(Tensor<2>) -> Tensor<2>) {
     parts.push(arrange(map.weight.val()).flatten(0, 1));
     parts.extend(map.bias.as_ref().map(|bias| bias.val()));
 }

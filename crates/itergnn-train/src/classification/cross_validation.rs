@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use burn::tensor::Device;
-use itergnn_nn::{HostClassifier, InitRng};
+use itergnn_nn::{InitRng, named_tensors};
 
 use super::fold::FoldMethod;
 use super::folder::RunFolder;
@@ -63,7 +63,9 @@ pub fn cross_validate<O: Observer>(
     if !complete {
         return Ok((curves, None));
     }
-    let parameters = HostClassifier::new(&model.init(&Device::flex(), &mut InitRng::new(0))?)?.parameters().len();
+    let tensors = named_tensors(&model.init(&Device::flex(), &mut InitRng::new(0))?);
+    let learned = tensors.iter().filter(|(name, _)| !name.contains(".running_"));
+    let parameters = learned.map(|(_, tensor)| tensor.values.len()).sum();
     let result = ClassificationResult::new(&config, &data, parameters, curves.clone())?;
     write_json(&folder.path.join("result.json"), &result)?;
     Ok((curves, Some(result)))

@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use burn::module::Module;
+use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use itergnn_graph::GraphBatch;
 use itergnn_nn::aligned::Refit;
-use itergnn_nn::{Engine, GnnConfig, GnnModel, GraphTensors, InitRng, NamedTensor};
+use itergnn_nn::controllers::RunOptions;
+use itergnn_nn::{
+    Engine, GnnConfig, GnnModel, GraphTensors, InitRng, Level, NamedTensor, named_tensors, pointer, replace_tensors,
+};
 
 use super::memory::keep_freed_memory;
-use super::network::{Network, StepSettings};
-use super::{Moments, Optimiser};
+use super::{Moments, Optimiser, batch_loss};
 use crate::TrainError;
 use crate::config::{LossKind, OptimiserConfig};
 use crate::data::HostBatch;
@@ -33,7 +37,7 @@ use crate::data::HostBatch;
 /// # Ok::<(), itergnn_train::TrainError>(())
 /// ```
 pub struct Learner {
-    network: Network,
+    model: GnnModel,
     optimiser: Optimiser,
     loss: LossKind,
     device: Device,
@@ -93,22 +97,19 @@ impl Learner {
         keep_freed_memory();
         let device = device.clone().autodiff();
         let model = model.init(&device, &mut InitRng::new(seed))?;
-        let network = Network::new(model, loss, Engine::Auto);
-        Ok(Self { network, optimiser: Optimiser::new(optimiser), loss, device, engine: Engine::Auto })
+        Ok(Self { model, optimiser: Optimiser::new(optimiser), loss, device, engine: Engine::Auto })
     }
 
     /// With another engine than the best that covers the model.
-    ///
-    /// # Errors
-    /// [`TrainError::Model`] if the model cannot be made again in the form of that engine.
-    pub fn with_engine(self, engine: Engine) -> Result<Self, TrainError> {
-        let network = self.network.with_engine(self.loss, engine, &self.device)?;
-        Ok(Self { network, engine, ..self })
+    #[must_use]
+    pub fn with_engine(self, engine: Engine) -> Self {
+        Self { engine, ..self }
     }
 
     /// The model as it is now, for predictions; later steps do not change it.
     pub fn model(&self) -> GnnModel {
-        self.network.model()
+        // A clone would share the running statistics of batch normalisation, and not have those of the last step.
+        self.model.valid()
     }
 
     /// The outputs of every graph by the model as it is now.
@@ -116,34 +117,65 @@ impl Learner {
     /// # Errors
     /// [`TrainError::Model`] if the batch does not have the model's widths.
     pub fn scores(&self, graphs: &GraphBatch) -> Result<Vec<Vec<f32>>, TrainError> {
-        self.network.scores(graphs, &self.device)
+        let tensors = GraphTensors::from_batch(graphs, &self.device.clone().inner());
+        let options = RunOptions::inference().with_engine(self.engine);
+        let values = self.model().forward(&tensors, &options)?.values;
+        let width = values.dims()[1].max(1);
+        let flat: Vec<f32> = values.into_data().convert::<f32>().iter::<f32>().collect();
+        Ok(flat.chunks_exact(width).map(<[f32]>::to_vec).collect())
     }
 
-    /// Takes one step, unless loss or gradient are no finite numbers: then the report says so and the model stays as it
-    /// was.
+    /// Takes one step, unless loss or gradient are no finite numbers: then the report says so and the weights stay as
+    /// they were.
     ///
     /// `seed` is for what the model draws in this step (dropout).
     ///
     /// # Errors
     /// [`TrainError::Model`] if the batch does not have the model's widths.
     pub fn step(&mut self, batch: &HostBatch, rate: f64, seed: u64) -> Result<StepReport, TrainError> {
-        let (loss, engine, device) = (self.loss, self.engine, &self.device);
-        self.network.step(batch, &StepSettings { loss, engine, device, rate, seed }, &mut self.optimiser)
+        let graph = GraphTensors::from_batch(&batch.graphs, &self.device);
+        let options = RunOptions::training().with_seed(seed).with_engine(self.engine);
+        let output = self.model.forward(&graph, &options)?;
+        let graphs = batch.graphs.len();
+        let mean = |total: usize| total as f64 / graphs.max(1) as f64;
+        let iterations = mean(output.iterations(&graph).into_iter().sum());
+        let capped = mean(output.capped(&graph).into_iter().filter(|&capped| capped).count());
+
+        // Squares of labels in units of a thousand would drown the prices that controllers add.
+        let unit = self.model.config().settings().unit();
+        let measured = if self.loss == LossKind::Mse { unit * unit } else { 1.0 };
+        let loss = match batch.level {
+            Level::Pointer => pointer::cross_entropy(output.values, graph.structure(), &batch.pointers),
+            _ => batch_loss(self.loss, output.values, batch) / measured,
+        };
+        let auxiliary = output.auxiliary_loss.as_ref().map_or(0.0, |loss| loss.clone().into_scalar::<f64>());
+        let total = output.auxiliary_loss.into_iter().fold(loss.clone(), |total, loss| total + loss);
+        let gradients = GradientsParams::from_grads(total.backward(), &self.model);
+        let report = StepReport {
+            loss: loss.into_scalar::<f64>(),
+            auxiliary_loss: auxiliary,
+            gradient_norm: Optimiser::norm(&self.model, &gradients),
+            iterations,
+            capped,
+            graphs,
+        };
+        if report.fault().is_none() {
+            self.model = self.optimiser.step(rate, self.model.clone(), gradients, report.gradient_norm);
+        }
+        Ok(report)
     }
 
     /// Tells the model that `fraction` of the training is done; before every step. Only models whose formulas change in
     /// training ([`GnnModel::at_progress`]) do anything with it.
     pub fn at_progress(&mut self, fraction: f64) {
-        if let Network::Tensors(model) = &mut self.network
-            && model.needs_finish()
-        {
-            **model = (**model).clone().at_progress(fraction);
+        if self.model.needs_finish() {
+            self.model = self.model.clone().at_progress(fraction);
         }
     }
 
     /// Whether the model needs [`Learner::finish`] after its last step.
     pub fn needs_finish(&self) -> bool {
-        matches!(&self.network, Network::Tensors(model) if model.needs_finish())
+        self.model.needs_finish()
     }
 
     /// Ends the training of a model that needs it, with a batch of training samples; see [`GnnModel::finish`].
@@ -151,7 +183,6 @@ impl Learner {
     /// # Errors
     /// [`TrainError::Model`] if the batch does not fit the model.
     pub fn finish(&mut self, batch: &HostBatch) -> Result<Option<Refit>, TrainError> {
-        let Network::Tensors(learned) = &mut self.network else { return Ok(None) };
         let graph = GraphTensors::from_batch(&batch.graphs, &self.device);
         let targets = batch.targets.iter().map(|&target| f64::from(target));
         let targets: Vec<f64> = if batch.target_rows.is_empty() {
@@ -166,14 +197,14 @@ impl Learner {
             places.zip(targets).for_each(|(place, target)| rows[place] = target);
             rows
         };
-        let (model, refit) = (**learned).clone().finish(&graph, &targets)?;
-        **learned = model;
+        let (model, refit) = self.model.clone().finish(&graph, &targets)?;
+        self.model = model;
         Ok(refit)
     }
 
     /// Everything learned so far.
     pub fn state(&self) -> LearnerState {
-        self.network.state(&self.optimiser)
+        LearnerState { weights: named_tensors(&self.model()), moments: self.optimiser.moments() }
     }
 
     /// Takes over another learner's state.
@@ -182,7 +213,7 @@ impl Learner {
     /// A line that names the weight that is missing, superfluous or of another shape.
     pub fn restore(&mut self, state: &LearnerState) -> Result<(), String> {
         check_names(&self.state().weights, state)?;
-        self.network.restore(state)?;
+        self.model = replace_tensors(self.model.clone(), &state.weights);
         self.optimiser = self.optimiser.clone().with_moments(&state.moments);
         Ok(())
     }
@@ -295,11 +326,10 @@ mod tests {
             config.model.hidden_width = Some(8);
             let model = config.resolve().unwrap().model;
             let new = || Learner::new(&model, LossKind::CrossEntropy, &optimiser, 3, &Device::flex()).unwrap();
-            let (mut fused, mut plain) = (new(), new().with_engine(Engine::Plain).unwrap());
-            assert!(matches!((&fused.network, &plain.network), (Network::Classifier(_), Network::Tensors(_))));
+            let (mut fused, mut plain) = (new(), new().with_engine(Engine::Plain));
             assert_eq!(fused.state().weights, plain.state().weights, "{name}");
             // Forty normalised steps of Iter-GIN enlarge rounding so much that Adam may take the smallest gradients
-            // either way; in double precision they agree with PyTorch (`itergnn-kernels/tests/classifier_golden.rs`).
+            // either way; in double precision they agree with PyTorch (`itergnn-nn/tests/classifier_golden.rs`).
             // So only the loss of its first step is compared.
             let steps = if name == "gin" { 3 } else { 1 };
             for seed in 0..steps {

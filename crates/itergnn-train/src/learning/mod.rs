@@ -3,7 +3,6 @@
 mod learner;
 mod loss;
 mod memory;
-mod network;
 mod optimiser;
 
 pub(crate) use learner::check_names;

@@ -57,13 +57,6 @@ impl Optimiser {
         module.map(&mut Update { path: Vec::new(), adam, states, gradients, rate, factor })
     }
 
-    /// One update of a parameter that is not in a module, by its name; `norm` is that of the whole gradient.
-    pub(crate) fn update(&mut self, name: &str, rate: f64, values: &mut [f32], gradient: &[f32], norm: f64) {
-        let factor = self.factor(norm).map_or(1.0, |factor| factor as f32);
-        let state = self.states.entry(name.to_owned()).or_default();
-        self.adam.update(rate as f32, values, gradient, factor, state);
-    }
-
     /// What is remembered, by the name of the parameter.
     pub fn moments(&self) -> BTreeMap<String, Moments> {
         let host = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect();

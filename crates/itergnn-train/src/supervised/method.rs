@@ -49,7 +49,7 @@ impl Supervised {
         let (loss, measure) = (super::loss_of(&config), super::measure_of(&config));
         let learner = Learner::new(&run.model, loss, &config.optimiser, config.seed, device)?;
         Ok(Self {
-            learner: learner.with_engine(config.engine)?,
+            learner: learner.with_engine(config.engine),
             settings,
             device: device.clone(),
             measure,

@@ -3,7 +3,8 @@
 use super::affine::add;
 use super::batch::{Running, zeros};
 use super::layer::{Layer, LayerGradient, LayerTape, Statistics};
-use super::layout::BlockRanges;
+use super::layout::GinLayout;
+use crate::block::Stops;
 use crate::kernels::{Kernels, PoolMax, WeightedAdd};
 use crate::memory::Buffer;
 use crate::real::{Real, sigmoid};
@@ -13,7 +14,7 @@ use crate::simd::padded;
 /// A block with its parameters.
 pub(super) struct Block<'a, T: Real> {
     kernels: &'static Kernels<T>,
-    ranges: &'a BlockRanges,
+    ranges: &'a GinLayout,
     layer: Layer<'a, T>,
     iteration: Option<(IterConfig, Vec<T>, T)>,
     hidden: usize,
@@ -23,8 +24,6 @@ pub(super) struct Block<'a, T: Real> {
 pub(super) struct BlockTape<T: Real> {
     steps: Vec<Step<T>>,
     output: Option<Buffer<T>>,
-    /// Steps of every graph.
-    pub(super) used: Vec<usize>,
 }
 
 struct Step<T: Real> {
@@ -54,7 +53,7 @@ impl<'a, T: Real> Block<'a, T> {
     pub(super) fn new(
         kernels: &'static Kernels<T>,
         parameters: &[T],
-        ranges: &'a BlockRanges,
+        ranges: &'a GinLayout,
         iteration: Option<&IterConfig>,
     ) -> Self {
         let iteration = iteration.zip(ranges.confidence.as_ref()).map(|(iteration, confidence)| {
@@ -68,19 +67,19 @@ impl<'a, T: Real> Block<'a, T> {
     pub(super) fn forward(
         &self,
         whole: &Running,
-        states: &Buffer<T>,
+        states: Buffer<T>,
         statistics: &mut Statistics<'_, T>,
-    ) -> BlockTape<T> {
+    ) -> (BlockTape<T>, Stops) {
         let graphs = whole.graphs.len();
         let Some((iteration, ..)) = &self.iteration else {
-            let layer = self.layer.forward(whole, states, statistics, 0);
+            let layer = self.layer.forward(whole, &states, statistics, 0);
             let step = Step { structure: whole.clone(), layer, halting: Vec::new() };
-            return BlockTape { steps: vec![step], output: None, used: vec![1; graphs] };
+            return (BlockTape { steps: vec![step], output: None }, Stops::after(graphs, 1));
         };
         let (width, decay) = (padded(self.hidden), T::from_f64(iteration.decay));
         let mut output: Buffer<T> = zeros(whole.nodes() * width);
         let mut remaining = vec![T::ONE; graphs];
-        let mut used = vec![0; graphs];
+        let mut stops = Stops::before_the_first(graphs);
         let mut steps: Vec<Step<T>> = Vec::new();
         let mut structure = whole.clone();
         let mut selected: Option<Buffer<T>> = None;
@@ -88,7 +87,7 @@ impl<'a, T: Real> Block<'a, T> {
             let input = match (&selected, steps.last()) {
                 (Some(selected), _) => selected,
                 (None, Some(last)) => &last.layer.output,
-                (None, None) => states,
+                (None, None) => &states,
             };
             let layer = self.layer.forward(&structure, input, statistics, number - 1);
             let mut halting = Vec::with_capacity(structure.graphs.len());
@@ -104,8 +103,11 @@ impl<'a, T: Real> Block<'a, T> {
                     self.weighted(own.len(), source, target, weight, &decay, None);
                 }
                 remaining[graph] = decay * (T::ONE - seen.confidence) * seen.remaining;
-                used[graph] = number;
+                stops.steps[graph] = number;
+                stops.confidences[graph] = seen.confidence.to_f64();
+                stops.remaining[graph] = remaining[graph].to_f64();
                 if remaining[graph] > T::from_f64(iteration.epsilon) {
+                    stops.capped[graph] = number == iteration.training_cap;
                     running.push(position);
                 }
                 halting.push(seen);
@@ -121,7 +123,7 @@ impl<'a, T: Real> Block<'a, T> {
                 break;
             }
         }
-        BlockTape { steps, output: Some(output), used }
+        (BlockTape { steps, output: Some(output) }, stops)
     }
 
     /// Pools the states of a graph and asks whether to stop.

@@ -1,5 +1,7 @@
 //! Affine maps of padded rows, and their gradients.
 
+use std::cell::OnceCell;
+
 use super::batch::{pad_rows, zeros};
 use super::layout::AffineRanges;
 use crate::kernels::{ColumnSum, Gemm, Kernels, Start};
@@ -13,7 +15,8 @@ pub(super) struct Affine<T: Real> {
     pub(super) inputs: usize,
     pub(super) outputs: usize,
     weight: Buffer<T>,
-    transposed: Buffer<T>,
+    /// Columns of the weight, which only the way back reads.
+    transposed: OnceCell<Buffer<T>>,
     bias: Buffer<T>,
 }
 
@@ -47,15 +50,12 @@ pub(super) fn add<T: Real>(target: &mut [T], source: &[T]) {
 impl<T: Real> Affine<T> {
     pub(super) fn new(kernels: &'static Kernels<T>, parameters: &[T], ranges: &AffineRanges) -> Self {
         let &AffineRanges { inputs, outputs, .. } = ranges;
-        let weight = &parameters[ranges.weight.clone()];
-        let columns: Vec<T> =
-            (0..outputs).flat_map(|output| (0..inputs).map(move |input| weight[input * outputs + output])).collect();
         Self {
             kernels,
             inputs,
             outputs,
-            weight: pad_rows(weight, outputs),
-            transposed: pad_rows(&columns, inputs),
+            weight: pad_rows(&parameters[ranges.weight.clone()], outputs),
+            transposed: OnceCell::new(),
             bias: pad_rows(&parameters[ranges.bias.clone()], outputs),
         }
     }
@@ -80,6 +80,19 @@ impl<T: Real> Affine<T> {
         output
     }
 
+    /// `[outputs, padded inputs]`.
+    fn transposed(&self) -> &Buffer<T> {
+        self.transposed.get_or_init(|| {
+            let (wide, narrow) = (padded(self.inputs), padded(self.outputs));
+            let mut columns: Buffer<T> = zeros(self.outputs * wide);
+            for (output, column) in columns.as_mut_slice().chunks_exact_mut(wide).enumerate() {
+                let values = self.weight.as_slice().iter().skip(output).step_by(narrow);
+                column.iter_mut().zip(values).for_each(|(to, &from)| *to = from);
+            }
+            columns
+        })
+    }
+
     /// Gradient of the input for that of the output.
     pub(super) fn backward(&self, rows: usize, gradient: &Buffer<T>) -> Buffer<T> {
         let (wide, narrow) = (padded(self.inputs), padded(self.outputs));
@@ -90,7 +103,7 @@ impl<T: Real> Affine<T> {
             a: gradient.as_ptr(),
             a_row: narrow,
             a_column: 1,
-            b: self.transposed.as_ptr(),
+            b: self.transposed().as_ptr(),
             b_row: wide,
             ..product(rows, wide, output.as_mut_ptr(), Start::Zero)
         };

@@ -1,44 +1,9 @@
-//! Graphs as the classifier reads them.
+//! The graphs that still run, and rows padded to whole vectors.
 
-use crate::block::expect_length;
+use crate::GraphStructure;
 use crate::memory::Buffer;
 use crate::real::Real;
 use crate::simd::padded;
-use crate::{GraphStructure, KernelError};
-
-/// A batch of graphs with their classes.
-///
-/// | field | length | meaning |
-/// |---|---|---|
-/// | `structure` | | who sends to whom; no graph is empty |
-/// | `features` | nodes x node width | node attributes |
-/// | `classes` | graphs | what the graphs are; read in training only |
-/// | `dropout` | (blocks + 1) x graphs x classes | factors on the votes; empty for none |
-#[derive(Debug, Clone, Copy)]
-pub struct ClassifierBatch<'a, T> {
-    /// Who sends to whom.
-    pub structure: &'a GraphStructure,
-    /// Node attributes.
-    pub features: &'a [T],
-    /// Classes.
-    pub classes: &'a [u32],
-    /// Factors on the votes.
-    pub dropout: &'a [T],
-}
-
-impl<T: Real> ClassifierBatch<'_, T> {
-    pub(super) fn graphs(&self) -> usize {
-        self.structure.node_segments().len()
-    }
-
-    /// What the raw kernels rely on, beside the structure.
-    pub(super) fn check(&self, node_width: usize) -> Result<(), KernelError> {
-        if let Some(position) = self.structure.node_segments().iter().position(|nodes| nodes.is_empty()) {
-            return Err(KernelError::Batch { what: "graphs", position, problem: "there is no node" });
-        }
-        expect_length("features", self.features, self.structure.incoming().len() * node_width)
-    }
-}
 
 /// The graphs that still run.
 #[derive(Debug, Clone)]
@@ -78,6 +43,17 @@ pub(super) fn pad_rows<T: Real>(values: &[T], width: usize) -> Buffer<T> {
         target[width..].fill(T::ZERO);
     }
     buffer
+}
+
+/// `[rows, width]` values of padded rows.
+pub(super) fn unpad_rows<T: Real>(buffer: &Buffer<T>, rows: usize, width: usize) -> Vec<T> {
+    let stride = padded(width);
+    if stride == width {
+        return buffer.as_slice()[..rows * width].to_vec();
+    }
+    let mut values = Vec::with_capacity(rows * width);
+    buffer.as_slice().chunks_exact(stride).take(rows).for_each(|row| values.extend_from_slice(&row[..width]));
+    values
 }
 
 /// A buffer of zeros.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::settings::JumpingKnowledgeConfig;
+use super::GinConfig;
 
 /// An affine map: weight `[inputs, outputs]`, bias `[outputs]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,34 +40,23 @@ pub struct RunningRanges {
     pub variance: Range<usize>,
 }
 
-/// The parameters of a block.
+/// Where each parameter of a layer is in the flat slice of parameters, and each running statistic in that of
+/// statistics.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BlockRanges {
+pub struct GinLayout {
     /// Both maps.
     pub maps: [MapRanges; 2],
     /// The confidence of the iterative module, to one number.
     pub confidence: Option<AffineRanges>,
-}
-
-/// Where each parameter of a classifier is in the flat slice of parameters, and each running statistic in that of
-/// statistics.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClassifierLayout {
-    /// The embedding, where blocks are iterated.
-    pub embedding: Option<AffineRanges>,
-    /// The blocks.
-    pub blocks: Vec<BlockRanges>,
-    /// The vote of the input, then of every block.
-    pub votes: Vec<AffineRanges>,
     /// Number of parameters.
     pub parameters: usize,
     /// Number of running statistics.
     pub statistics: usize,
 }
 
-impl ClassifierLayout {
-    /// The layout of a classifier.
-    pub fn new(config: &JumpingKnowledgeConfig) -> Self {
+impl GinLayout {
+    /// The layout of a layer: the maps with their normalisations, then the confidence.
+    pub fn new(config: &GinConfig) -> Self {
         let (mut parameters, mut statistics) = (0, 0);
         fn take(end: &mut usize, count: usize) -> Range<usize> {
             *end += count;
@@ -80,29 +69,17 @@ impl ClassifierLayout {
             bias: take(parameters, outputs),
         };
         let hidden = config.hidden_width;
-        let iteration = config.iteration();
-        let steps = iteration.map_or(1, |iteration| iteration.training_cap);
-        let embedding = iteration.map(|_| affine(&mut parameters, config.node_width, hidden));
-        let mut map = |parameters: &mut usize, inputs: usize| MapRanges {
-            affine: affine(parameters, inputs, hidden),
-            scale: take(parameters, hidden),
-            shift: take(parameters, hidden),
+        let steps = config.iteration.map_or(1, |iteration| iteration.training_cap);
+        let mut map = |inputs: usize| MapRanges {
+            affine: affine(&mut parameters, inputs, hidden),
+            scale: take(&mut parameters, hidden),
+            shift: take(&mut parameters, hidden),
             running: (0..steps)
                 .map(|_| RunningRanges { mean: take(&mut statistics, hidden), variance: take(&mut statistics, hidden) })
                 .collect(),
         };
-        let mut blocks = Vec::new();
-        for block in 0..config.blocks {
-            let maps = [
-                map(&mut parameters, if block == 0 && iteration.is_none() { config.node_width } else { hidden }),
-                map(&mut parameters, hidden),
-            ];
-            let confidence = iteration.map(|_| affine(&mut parameters, hidden, 1));
-            blocks.push(BlockRanges { maps, confidence });
-        }
-        let vote = |layer| if layer == 0 { config.node_width } else { hidden };
-        let votes =
-            (0..=config.blocks).map(|layer| affine(&mut parameters, vote(layer), config.output_width)).collect();
-        Self { embedding, blocks, votes, parameters, statistics }
+        let maps = [map(config.input_width), map(hidden)];
+        let confidence = config.iteration.map(|_| affine(&mut parameters, hidden, 1));
+        Self { maps, confidence, parameters, statistics }
     }
 }
