@@ -1,12 +1,14 @@
 //! One training with its evaluations, and what came of them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use itergnn_tasks::{TaskSpec, shortest_path::WalkRule};
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::EvalReport;
-use crate::{Measure, RunConfig};
+use crate::run::METRICS;
+use crate::{Measure, Record, RunConfig};
 
 /// A training, to be repeated for several seeds, and the evaluations of each model.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +127,38 @@ pub struct TrainingResult {
     pub validation: Option<f64>,
     /// Seconds it took.
     pub seconds: f64,
+    /// Epoch by epoch.
+    #[serde(default, skip_serializing_if = "Curve::is_empty")]
+    pub curve: Curve,
+}
+
+/// How a training went, one number per epoch, in four digits.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Curve {
+    /// The loss, averaged over the samples as they were seen; `None` where it is not a finite number.
+    pub train_loss: Vec<Option<f64>>,
+    /// The measure that chooses the best epoch.
+    pub validation: Vec<Option<f64>>,
+}
+
+impl Curve {
+    fn is_empty(&self) -> bool {
+        self.train_loss.is_empty()
+    }
+
+    /// The curve of the run in a folder, as far as its log can be read.
+    pub(super) fn of_run(folder: &Path) -> Self {
+        let log = std::fs::read_to_string(folder.join(METRICS)).unwrap_or_default();
+        let digits = |value: f64| format!("{value:.3e}").parse().ok().filter(|value: &f64| value.is_finite());
+        let mut curve = Self::default();
+        for record in log.lines().filter_map(|line| serde_json::from_str::<Record>(line).ok()) {
+            if let Record::Epoch(epoch) = record {
+                curve.train_loss.push(digits(epoch.train_loss));
+                curve.validation.push(epoch.selected_by.and_then(digits));
+            }
+        }
+        curve
+    }
 }
 
 /// The result of an experiment for one seed, as it stands in a file.

@@ -46,7 +46,7 @@ mod table;
 pub use budget::Budget;
 pub use catalogue::{Section, catalogue, section_names};
 pub use clrs::{ClrsCell, ClrsJob, ClrsResult, PUBLISHED, Published, run_clrs};
-pub use experiment::{Evaluation, Experiment, ExperimentResult, Measured, TrainingResult};
+pub use experiment::{Curve, Evaluation, Experiment, ExperimentResult, Measured, TrainingResult};
 pub use queue::{Job, QueueObserver, TrainingPlace, run_queue};
 pub use store::ResultStore;
 pub use table::{Cell, Column, Quantity, Row, Spread, Table};

@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use itergnn_nn::store::load;
 
 use super::catalogue::is_aligned;
-use super::{Evaluation, Experiment, ExperimentResult, Measured, ResultStore, TrainingResult};
+use super::{Curve, Evaluation, Experiment, ExperimentResult, Measured, ResultStore, TrainingResult};
 use crate::card::{CardRun, is_covered, train_on_card};
 use crate::evaluation::{EvalOptions, ModelPredictor, evaluate};
 use crate::run::Start;
@@ -296,6 +296,7 @@ fn carry_out(
                     best_epoch: outcome.best.map(|best| best.epoch),
                     validation: outcome.best.map(|best| best.value).filter(|value| value.is_finite()),
                     seconds: outcome.seconds,
+                    curve: Curve::of_run(&folder),
                 });
                 store.write(&result)?;
                 outcome.model

@@ -12,6 +12,9 @@ use super::{Checkpoint, write_atomically, write_keeping_previous};
 use crate::config::in_todays_names;
 use crate::{RunConfig, TrainError};
 
+/// The log of a run in its folder.
+pub(crate) const METRICS: &str = "metrics.jsonl";
+
 /// What to do with a directory that may already hold a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Start {
@@ -102,7 +105,7 @@ impl RunDirectory {
     }
 
     pub(crate) fn metrics_path(&self) -> PathBuf {
-        self.path.join("metrics.jsonl")
+        self.path.join(METRICS)
     }
 
     pub(crate) fn events_path(&self) -> PathBuf {
