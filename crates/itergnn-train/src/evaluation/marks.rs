@@ -1,7 +1,6 @@
 //! Marks on the ends of a path.
 
 use itergnn_graph::{Attributes, EdgeWeights, Graph};
-use itergnn_nn::aligned::max_plus::FixedEnd;
 use itergnn_tasks::{navigation, shortest_path};
 
 use crate::TrainError;
@@ -36,7 +35,7 @@ impl Marks {
         })
     }
 
-    /// The attributes of a node that is the source (0), the target (1) or neither (2).
+    /// The attributes of a node with a mark.
     pub(super) fn row(self, graph: &Graph, node: u32, kind: usize) -> Vec<f32> {
         let mut row = match self {
             Self::Ends { .. } => vec![0.0; 3],
@@ -50,21 +49,17 @@ impl Marks {
         row
     }
 
-    /// The graph with one end marked only.
-    pub(super) fn mark_one(self, graph: &Graph, fixed: FixedEnd) -> Result<Graph, TrainError> {
-        let (FixedEnd::Source(end) | FixedEnd::Target(end)) = fixed;
-        let kind = usize::from(matches!(fixed, FixedEnd::Target(_)));
-        let rows = (0..graph.nodes() as u32).flat_map(|node| {
-            let kind = if node as usize == end { kind } else { OTHER };
-            self.row(graph, node, kind)
-        });
-        let values: Vec<f32> = rows.collect();
+    /// The graph without ends.
+    pub(super) fn mark_none(self, graph: &Graph) -> Result<Graph, TrainError> {
+        let values: Vec<f32> = (0..graph.nodes() as u32).flat_map(|node| self.row(graph, node, OTHER)).collect();
         let width = values.len() / graph.nodes().max(1);
         Ok(graph.clone().with_node_attributes(Attributes::new(width, values))?)
     }
 }
 
-/// The mark of nodes that are no ends.
+/// Marks by their places: the source, the target, and nodes that are neither.
+pub(super) const SOURCE: usize = 0;
+pub(super) const TARGET: usize = 1;
 const OTHER: usize = 2;
 
 #[cfg(test)]
@@ -79,15 +74,11 @@ mod tests {
         let graph = graph.with_node_attributes(heights).unwrap();
         for marks in [Marks::Ends { scale: 2.5 }, Marks::EndsBehindHeight] {
             let both = marks.mark(&graph, 1, 3).unwrap();
-            for fixed in [FixedEnd::Source(1), FixedEnd::Target(3)] {
-                let (free, kind) = if fixed == FixedEnd::Source(1) { (3, 1) } else { (1, 0) };
-                let one = marks.mark_one(&graph, fixed).unwrap();
-                for node in 0..5_u32 {
-                    let row = marks.row(&graph, node, if node == free { kind } else { OTHER });
-                    let expected = both.node_attributes().row(node as usize);
-                    assert_eq!(if node == free { &row } else { one.node_attributes().row(node as usize) }, expected);
-                    assert_eq!(one.node_attributes().row(free as usize), marks.row(&graph, free, OTHER));
-                }
+            let none = marks.mark_none(&graph).unwrap();
+            for node in 0..5_u32 {
+                let kind = [OTHER, SOURCE, OTHER, TARGET, OTHER][node as usize];
+                assert_eq!(marks.row(&graph, node, kind), both.node_attributes().row(node as usize));
+                assert_eq!(marks.row(&graph, node, OTHER), none.node_attributes().row(node as usize));
             }
         }
     }

@@ -2,12 +2,13 @@
 
 use itergnn_graph::Graph;
 use itergnn_nn::NodeVariants;
-use itergnn_nn::aligned::max_plus::{FixedEnd, PairLength, PairLengths};
+use itergnn_nn::aligned::max_plus::{PairLength, PairLengths};
 use itergnn_nn::controllers::SAFETY_CAP;
 use itergnn_nn::fused::Engine;
 use rayon::prelude::*;
 
 use super::batching::predict_all;
+use super::marks::{SOURCE, TARGET};
 use super::{Found, PathFinder, Predicted};
 use crate::TrainError;
 
@@ -17,8 +18,8 @@ pub(super) enum Prepared {
     Nothing,
     /// A max-plus model on the graph.
     Pairs(PairLengths),
-    /// A general network on the graph with one end marked; the other end is the node that varies.
-    Variants(FixedEnd, Box<NodeVariants>),
+    /// A general network on the graph with one end marked; the other end is the node that varies, with this mark.
+    Variants(usize, Box<NodeVariants>),
 }
 
 impl PathFinder<'_> {
@@ -27,23 +28,21 @@ impl PathFinder<'_> {
         if let Some(pairs) = self.predictor.pair_lengths(marked)?.filter(|_| self.options.engine != Engine::Fused) {
             return Ok(Prepared::Pairs(pairs));
         }
-        self.variants(FixedEnd::Target(target as usize))
+        let graph = self.marks.mark_none(self.graph)?;
+        let Some(mut variants) = self.predictor.variants(&graph, &self.options, self.memory)? else {
+            return Ok(Prepared::Nothing);
+        };
+        variants.fix(target as usize, self.marks.row(self.graph, target, TARGET))?;
+        Ok(Prepared::Variants(SOURCE, Box::new(variants)))
     }
 
     /// From questions about paths to a target to those about paths from a source.
     pub(super) fn turn_round(&self, prepared: &mut Prepared, source: u32) -> Result<(), TrainError> {
-        if let Prepared::Variants(..) = prepared {
-            // Both together may not fit.
-            *prepared = Prepared::Nothing;
-            *prepared = self.variants(FixedEnd::Source(source as usize))?;
+        if let Prepared::Variants(free, variants) = prepared {
+            *free = TARGET;
+            variants.fix(source as usize, self.marks.row(self.graph, source, SOURCE))?;
         }
         Ok(())
-    }
-
-    fn variants(&self, fixed: FixedEnd) -> Result<Prepared, TrainError> {
-        let marked = self.marks.mark_one(self.graph, fixed)?;
-        let variants = self.predictor.variants(&marked, &self.options, self.memory)?;
-        Ok(variants.map_or(Prepared::Nothing, |variants| Prepared::Variants(fixed, Box::new(variants))))
     }
 
     /// Predicted lengths of pairs of nodes; `ends` are those of the search.
@@ -61,7 +60,14 @@ impl PathFinder<'_> {
                 let between = |&(from, to): &(u32, u32)| lengths.between(from as usize, to as usize, &self.options);
                 gather(pairs.par_iter().map(between).collect())
             }
-            Prepared::Variants(fixed, variants) if are_apart => self.ask_variants(*fixed, variants, pairs)?,
+            Prepared::Variants(free, variants) if are_apart => match self.ask_variants(*free, variants, pairs)? {
+                Some(predicted) => predicted,
+                None => {
+                    // What one candidate could not be told by, the next one will not be either.
+                    *prepared = Prepared::Nothing;
+                    self.ask_graphs(pairs)?
+                }
+            },
             _ => self.ask_graphs(pairs)?,
         };
         for (&(from, to), overflow) in pairs.iter().zip(&predicted.overflows) {
@@ -88,20 +94,20 @@ impl PathFinder<'_> {
         predict_all(self.predictor, &sizes, make, &self.options, self.memory)
     }
 
-    /// One node per pair; graphs only where that does not tell.
+    /// One node per pair; `None` where that does not tell.
     fn ask_variants(
         &self,
-        fixed: FixedEnd,
+        free: usize,
         variants: &mut NodeVariants,
         pairs: &[(u32, u32)],
-    ) -> Result<Predicted, TrainError> {
+    ) -> Result<Option<Predicted>, TrainError> {
         let change = |&(from, to): &(u32, u32)| {
-            let (node, kind) = if matches!(fixed, FixedEnd::Target(_)) { (from, 0) } else { (to, 1) };
-            (node as usize, self.marks.row(self.graph, node, kind))
+            let node = if free == SOURCE { from } else { to };
+            (node as usize, self.marks.row(self.graph, node, free))
         };
         let changes: Vec<_> = pairs.iter().map(change).collect();
         let lengths: Option<Vec<PairLength>> = variants.predict(&changes)?.into_iter().collect();
-        lengths.map_or_else(|| self.ask_graphs(pairs), |lengths| Ok(gather(lengths)))
+        Ok(lengths.map(gather))
     }
 }
 

@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::graph::LargeGraph;
-use super::history::same_bits;
+use super::record::same_bits;
 use super::storage::{Places, Storage};
 use crate::kernels::{LazyOutput, UNTOUCHED};
 use crate::memory::Buffer;

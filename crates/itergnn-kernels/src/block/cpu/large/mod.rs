@@ -22,6 +22,8 @@ mod graph;
 mod history;
 mod kinds;
 mod order;
+mod overlay;
+mod record;
 mod rows;
 mod run;
 mod sparse;

@@ -1,7 +1,5 @@
 //! One large graph from its initial states to its output.
 
-use std::borrow::Cow;
-
 use rayon::prelude::*;
 
 use super::super::forward::Job;
@@ -42,50 +40,27 @@ impl<T: Real> Job<'_, T> {
         output: &mut [T],
     ) -> Result<(Stops, Vec<f32>), KernelError> {
         let mut run = LargeRun::new(self, graph, strategy)?;
-        while run.is_running() {
-            if !run.step().finite {
+        while run.is_running(self) {
+            if !run.step(self).finite {
                 return Err(KernelError::NonFinite { graph, iteration: run.steps });
             }
         }
-        run.write(output);
+        run.write(self, output);
         let stops = match run.units {
             Some(units) => units.results(run.graph.order.as_deref()),
             None => Stops::after(1, run.steps),
         };
         Ok((stops, run.active_shares))
     }
-
-    /// Puts at most `most` iterations of the only graph behind those of a history, from `inputs.hidden` on, which are
-    /// noted too if they are the `first`. Returns whether there can be more: no value overflowed, and the history does
-    /// not take more than `memory` bytes.
-    pub(super) fn record(
-        &self,
-        history: &mut History<T>,
-        most: usize,
-        first: bool,
-        memory: usize,
-    ) -> Result<bool, KernelError> {
-        let mut run = LargeRun::new(self, 0, Strategy::default())?;
-        if first {
-            run.record(history);
-        }
-        while run.steps < most && !history.rests() {
-            if history.bytes() > memory || !run.step().finite {
-                return Ok(false);
-            }
-            run.record(history);
-        }
-        Ok(true)
-    }
 }
 
 /// A graph on its way.
-struct LargeRun<'a, T: Real> {
-    job: &'a Job<'a, T>,
+#[derive(Debug)]
+pub(super) struct LargeRun<T> {
     strategy: Strategy,
     graph: LargeGraph,
     /// `[nodes, input]`, in the order of the graph.
-    inputs: Cow<'a, [T]>,
+    inputs: Vec<T>,
     storage: Storage<T>,
     active: ActiveNodes<T>,
     /// Every node is active: the first iteration, or one with other weights than the one before.
@@ -94,7 +69,7 @@ struct LargeRun<'a, T: Real> {
     /// What dense iterations need; made for the first.
     chunks: Option<Chunks>,
     exported: Buffer<T>,
-    maker: RowMaker<'a, T>,
+    sharing: Sharing,
     scratch: TileScratch<T>,
     /// Whether a better order of the nodes was looked for.
     ordered: bool,
@@ -105,8 +80,8 @@ struct LargeRun<'a, T: Real> {
     active_shares: Vec<f32>,
 }
 
-impl<'a, T: Real> LargeRun<'a, T> {
-    fn new(job: &'a Job<'a, T>, number: usize, strategy: Strategy) -> Result<Self, KernelError> {
+impl<T: Real> LargeRun<T> {
+    pub(super) fn new(job: &Job<'_, T>, number: usize, strategy: Strategy) -> Result<Self, KernelError> {
         let shapes = &job.weights.shapes;
         let nodes = job.inputs.batch.node_range(number);
         let hidden = &job.inputs.hidden[nodes.start * shapes.hidden..nodes.end * shapes.hidden];
@@ -114,16 +89,15 @@ impl<'a, T: Real> LargeRun<'a, T> {
         let graph = LargeGraph::new(job.inputs, number);
         let units = units(job.config, nodes.len());
         let mut run = Self {
-            job,
             strategy,
-            inputs: Cow::Borrowed(inputs),
+            inputs: inputs.to_vec(),
             storage: Storage::new(nodes.len(), shapes.hidden_row, units.is_some()),
             active: ActiveNodes::new(nodes.len()),
             everything: true,
             background: None,
             chunks: None,
             exported: Buffer::default(),
-            maker: RowMaker::new(job, &graph, 0, Sharing::of(job, &graph)),
+            sharing: Sharing::of(job, &graph),
             scratch: TileScratch::default(),
             ordered: false,
             units,
@@ -133,7 +107,7 @@ impl<'a, T: Real> LargeRun<'a, T> {
             graph,
         };
         let rows = InitialRows { hidden, hidden_width: shapes.hidden, inputs, input_width: shapes.input };
-        if run.may_have_background() {
+        if run.may_have_background(job) {
             run.background = Background::find(&run.graph, &rows, shapes.hidden_row);
         }
         let first = match &run.background {
@@ -152,7 +126,7 @@ impl<'a, T: Real> LargeRun<'a, T> {
             }
             None => {
                 if strategy != Strategy::Active {
-                    run.reorder();
+                    run.reorder(job);
                 }
                 run.storage.load(&run.graph, shapes.hidden, hidden);
                 summary(hidden, shapes.hidden)
@@ -161,46 +135,31 @@ impl<'a, T: Real> LargeRun<'a, T> {
         if !first.finite {
             return Err(KernelError::NonFinite { graph: number, iteration: 0 });
         }
-        if run.pools_maximum() {
+        if pools_maximum(job) {
             run.pooled = first.largest;
             run.pooled.resize(shapes.hidden_row, T::ZERO);
         }
         Ok(run)
     }
 
-    fn is_stack(&self) -> bool {
-        self.job.config.is_stack()
-    }
-
-    fn pools_maximum(&self) -> bool {
-        let options = self.job.config.iterative();
-        options.is_some_and(|options| !options.node_wise() && options.pooling == ReadoutKind::Max)
-    }
-
-    /// Whether the confidence sums over nodes, which must then keep their order.
-    fn sums(&self) -> bool {
-        let options = self.job.config.iterative();
-        options.is_some_and(|options| !options.node_wise() && options.pooling != ReadoutKind::Max)
-    }
-
     /// Whether nodes that start alike may be followed as one: one message per sender, one confidence for all, and the
     /// same weights at every step.
-    fn may_have_background(&self) -> bool {
-        let node_wise = self.job.config.node_wise();
-        self.strategy != Strategy::Dense && !self.is_stack() && !node_wise && !self.sums() && self.maker.whole
+    fn may_have_background(&self, job: &Job<'_, T>) -> bool {
+        let is_one = !job.config.is_stack() && !job.config.node_wise() && !sums(job);
+        self.strategy != Strategy::Dense && is_one && matches!(self.sharing, Sharing::Senders)
     }
 
-    fn is_running(&self) -> bool {
+    fn is_running(&self, job: &Job<'_, T>) -> bool {
         match &self.units {
             Some(units) => units.is_running(),
-            None => self.steps < self.job.config.max_iterations(),
+            None => self.steps < job.config.max_iterations(),
         }
     }
 
     /// One iteration with all that follows from it.
-    fn step(&mut self) -> StepOutcome {
+    pub(super) fn step(&mut self, job: &Job<'_, T>) -> StepOutcome {
         let nodes = self.graph.nodes;
-        self.everything |= self.is_stack();
+        self.everything |= job.config.is_stack();
         let common = usize::from(self.background.as_ref().is_some_and(|background| background.changed == 1));
         let active = if self.everything { nodes } else { self.active.nodes.len() + common };
         let outside = nodes - self.background.as_ref().map_or(0, |background| background.count);
@@ -210,17 +169,18 @@ impl<'a, T: Real> LargeRun<'a, T> {
             Strategy::Active => false,
         };
         self.active_shares.push(active as f32 / nodes as f32);
-        let layer = self.job.layer_of(self.steps);
         // Where few share the common state any more, it is not worth looking after.
         if dense || (outside as f64 > DENSE_SHARE * nodes as f64 && self.background.is_some()) {
             self.dissolve();
         }
-        if self.maker.layer != layer {
-            self.maker = RowMaker::new(self.job, &self.graph, layer, self.maker.sharing.clone());
-        }
-        let mut outcome = if dense { self.dense_step() } else { self.active_step() };
+        let mut outcome = match (dense, active) {
+            (true, _) => self.dense_step(job),
+            // Nothing changed: nothing will.
+            (false, 0) => StepOutcome::NOTHING,
+            (false, _) => self.active_step(job),
+        };
         self.steps += 1;
-        outcome.finite &= self.push_confidences();
+        outcome.finite &= self.push_confidences(job);
         outcome
     }
 
@@ -235,27 +195,27 @@ impl<'a, T: Real> LargeRun<'a, T> {
     }
 
     /// Puts the nodes into an order that suits dense iterations.
-    fn reorder(&mut self) -> Option<Vec<u32>> {
+    fn reorder(&mut self, job: &Job<'_, T>) -> Option<Vec<u32>> {
         self.ordered = true;
-        if self.sums() {
+        if sums(job) {
             return None;
         }
         let order = better_order(&self.graph.offsets, &self.graph.senders)?;
         self.graph = self.graph.reordered(order.clone());
-        let width = self.job.weights.shapes.input;
+        let width = job.weights.shapes.input;
         let inputs = order.iter().flat_map(|&node| &self.inputs[node as usize * width..(node as usize + 1) * width]);
-        self.inputs = Cow::Owned(inputs.copied().collect());
+        self.inputs = inputs.copied().collect();
         Some(order)
     }
 
     /// What the first dense iteration needs.
-    fn prepare_dense(&mut self) {
+    fn prepare_dense(&mut self, job: &Job<'_, T>) {
         if self.chunks.is_some() {
             return;
         }
         // After iterations with a background, whose units are never single nodes.
         if !self.ordered
-            && let Some(order) = self.reorder()
+            && let Some(order) = self.reorder(job)
         {
             self.storage.reorder(&order);
             self.active = ActiveNodes::new(self.graph.nodes);
@@ -264,14 +224,19 @@ impl<'a, T: Real> LargeRun<'a, T> {
         self.chunks = Some(Chunks::new(&self.graph));
     }
 
-    fn dense_step(&mut self) -> StepOutcome {
-        self.prepare_dense();
-        let width = self.job.weights.shapes.hidden_row;
+    fn maker<'a>(&self, job: &'a Job<'a, T>) -> RowMaker<'a, T> {
+        RowMaker::new(job, &self.graph, job.layer_of(self.steps), self.sharing.clone())
+    }
+
+    fn dense_step(&mut self, job: &Job<'_, T>) -> StepOutcome {
+        self.prepare_dense(job);
+        let maker = self.maker(job);
+        let width = job.weights.shapes.hidden_row;
         let Some(chunks) = &self.chunks else { return StepOutcome::NOTHING };
-        self.exported.ensure(chunks.exported.len() * self.maker.width());
+        self.exported.ensure(chunks.exported.len() * maker.width());
         let mut pools = Buffer::<T>::new(if self.pooled.is_empty() { 0 } else { chunks.len() * width });
         let step = DenseStep {
-            maker: &self.maker,
+            maker: &maker,
             graph: &self.graph,
             chunks,
             inputs: self.inputs.as_ptr(),
@@ -296,14 +261,15 @@ impl<'a, T: Real> LargeRun<'a, T> {
         outcome
     }
 
-    fn active_step(&mut self) -> StepOutcome {
+    fn active_step(&mut self, job: &Job<'_, T>) -> StepOutcome {
+        let maker = self.maker(job);
         self.graph.index_outgoing();
         if std::mem::take(&mut self.everything) {
             self.active.nodes = (0..self.graph.nodes as u32).collect();
         }
         let totals = self.units.as_ref().map_or(&[][..], Units::totals);
-        let (graph, inputs) = (&self.graph, &*self.inputs);
-        let outcome = self.active.step(&self.maker, graph, inputs, &mut self.storage, totals, self.background.as_mut());
+        let (graph, inputs) = (&self.graph, &self.inputs);
+        let outcome = self.active.step(&maker, graph, inputs, &mut self.storage, totals, self.background.as_mut());
         if !self.pooled.is_empty() {
             for &node in &self.active.nodes {
                 raise(&mut self.pooled, self.storage.state(node as usize));
@@ -316,10 +282,10 @@ impl<'a, T: Real> LargeRun<'a, T> {
     }
 
     /// Predicts the confidences of the units that are still running; returns whether all are finite.
-    fn push_confidences(&mut self) -> bool {
-        let (Some(units), Some(options)) = (&mut self.units, self.job.config.iterative()) else { return true };
-        let hidden = self.job.weights.shapes.hidden;
-        let confidence = self.job.confidence(options);
+    fn push_confidences(&mut self, job: &Job<'_, T>) -> bool {
+        let (Some(units), Some(options)) = (&mut self.units, job.config.iterative()) else { return true };
+        let hidden = job.weights.shapes.hidden;
+        let confidence = job.confidence(options);
         if options.node_wise() {
             let (storage, first) = (&self.storage, self.steps == 1);
             return units.push(|node| {
@@ -342,23 +308,26 @@ impl<'a, T: Real> LargeRun<'a, T> {
     }
 
     /// Notes the states in the caller's order.
-    fn record(&self, history: &mut History<T>) {
+    pub(super) fn record(&self, history: &mut History<T>) {
         let mut places: Vec<u32> = (0..self.graph.nodes as u32).collect();
         if let Some(order) = &self.graph.order {
             order.iter().enumerate().for_each(|(place, &node)| places[node as usize] = place as u32);
         }
-        history.record(|node| {
+        let state = |node: usize| {
             let place = places[node] as usize;
             match self.background.as_ref().filter(|background| background.has(place)) {
                 Some(background) => &background.state.as_slice()[..self.storage.width],
                 None => self.storage.state(place),
             }
-        });
+        };
+        // What a background was until it dissolved is not among the marks.
+        let is_marked = self.steps > 0 && !matches!(self.sharing, Sharing::Senders);
+        history.record(state, |node| is_marked && self.storage.changed[places[node] as usize] == 0);
     }
 
     /// Writes the results in the caller's order.
-    fn write(&self, output: &mut [T]) {
-        let (hidden, width) = (self.job.weights.shapes.hidden, self.storage.width);
+    fn write(&self, job: &Job<'_, T>, output: &mut [T]) {
+        let (hidden, width) = (job.weights.shapes.hidden, self.storage.width);
         let rows = Rows { output: output.as_mut_ptr() };
         let weights = |unit| self.units.as_ref().map(|units| (units.totals()[unit], T::from_f64(units.factor(unit))));
         let one = self.units.as_ref().filter(|units| units.is_one()).and_then(|_| weights(0));
@@ -391,6 +360,17 @@ impl<'a, T: Real> LargeRun<'a, T> {
             }
         });
     }
+}
+
+fn pools_maximum<T: Real>(job: &Job<'_, T>) -> bool {
+    let options = job.config.iterative();
+    options.is_some_and(|options| !options.node_wise() && options.pooling == ReadoutKind::Max)
+}
+
+/// Whether the confidence sums over nodes, which must then keep their order.
+fn sums<T: Real>(job: &Job<'_, T>) -> bool {
+    let options = job.config.iterative();
+    options.is_some_and(|options| !options.node_wise() && options.pooling != ReadoutKind::Max)
 }
 
 /// Where results go.

@@ -4,7 +4,7 @@
 //! maximum. Only the nodes it has reached, the *members*, have states of their own; all others are as recorded.
 
 use super::graph::LargeGraph;
-use super::history::{History, Weights, finish_sum, same_bits, settle};
+use super::record::{Record, Weights, finish_sum, same_bits, settle};
 use super::rows::{Edges, RowMaker, Sources, TileScratch};
 use super::run::raise;
 use super::storage::Places;
@@ -17,11 +17,15 @@ use crate::settings::IterConfig;
 
 const NONE: u32 = u32::MAX;
 
+/// Iterations in which more than half of the nodes may differ.
+const CROWDED_STEPS: usize = 32;
+
 /// What all variants of a run read.
 pub(super) struct Ground<'a, T: 'static> {
     pub(super) maker: RowMaker<'a, T>,
     pub(super) graph: &'a LargeGraph,
-    pub(super) history: &'a History<T>,
+    /// The run that variants differ from.
+    pub(super) record: Record<'a, T>,
     pub(super) options: &'a IterConfig,
     /// `[nodes, input]`.
     pub(super) inputs: &'a [T],
@@ -36,6 +40,8 @@ pub(super) enum Progress {
     Done,
     /// A value is not finite after this many iterations.
     Overflowed(usize),
+    /// Most nodes have differed for so long that the whole graph is less work.
+    Crowded,
 }
 
 /// One variant; its memory serves one after the other.
@@ -48,6 +54,7 @@ pub(super) struct Variant<T: 'static> {
     /// The weight given before the first iteration, after the first, and so on.
     totals: Vec<f64>,
     steps: usize,
+    crowded: usize,
     /// `[nodes]`: the row of each member.
     slots: Vec<u32>,
     /// Per row: which node it is, its state, what it owes to the output, and whether the last iteration changed it.
@@ -104,6 +111,7 @@ impl<T: Real> Variant<T> {
             units: Units::new(options, 1),
             totals: Vec::new(),
             steps: 0,
+            crowded: 0,
             slots: vec![NONE; nodes],
             members: Vec::new(),
             states: Vec::new(),
@@ -129,6 +137,7 @@ impl<T: Real> Variant<T> {
         self.units = Units::new(options, 1);
         self.totals = vec![0.0];
         self.steps = 0;
+        self.crowded = 0;
         self.slots[node] = 0;
         self.members.push(node as u32);
         self.largest.clone_from(&state);
@@ -141,10 +150,14 @@ impl<T: Real> Variant<T> {
     /// Goes on until the units stop or the record ends.
     pub(super) fn advance(&mut self, ground: &Ground<'_, T>) -> Progress {
         while self.units.is_running() {
-            if !ground.history.knows(self.steps + 1) {
+            if !ground.record.knows(self.steps + 1) {
                 return Progress::Waits;
             }
-            let rests = ground.history.rests() && self.steps >= ground.history.steps() && !self.changed.contains(&1);
+            self.crowded += usize::from(self.members.len() > ground.graph.nodes / 2);
+            if self.crowded > CROWDED_STEPS {
+                return Progress::Crowded;
+            }
+            let rests = ground.record.rests() && self.steps >= ground.record.steps() && !self.changed.contains(&1);
             let mut finite = rests || self.step(ground);
             self.steps += 1;
             let confidence = self.confidence(ground);
@@ -162,9 +175,22 @@ impl<T: Real> Variant<T> {
         Progress::Done
     }
 
+    /// One iteration of which nothing but the states is asked; returns whether all messages are finite.
+    pub(super) fn follow(&mut self, ground: &Ground<'_, T>) -> bool {
+        let finite = self.step(ground);
+        self.steps += 1;
+        self.totals.push(0.0);
+        finite
+    }
+
+    /// The nodes that differ, and their states.
+    pub(super) fn different(&self) -> (&[u32], &[T]) {
+        (&self.members, &self.states)
+    }
+
     fn confidence(&self, ground: &Ground<'_, T>) -> T {
         let mut pooled = self.largest.clone();
-        ground.history.raise_by_states(self.steps, |node| self.slots[node] != NONE, &mut pooled);
+        ground.record.raise_by_states(self.steps, |node| self.slots[node] != NONE, &mut pooled);
         let job = ground.maker.job;
         sigmoid(job.confidence(ground.options).logit(&pooled[..job.weights.shapes.hidden]))
     }
@@ -189,7 +215,7 @@ impl<T: Real> Variant<T> {
             }
         }
         let mut most = most.unwrap_or_default();
-        ground.history.raise_by_sums(job.kernels, weights, |node| self.slots[node] != NONE, &mut most);
+        ground.record.raise_by_sums(job.kernels, weights, |node| self.slots[node] != NONE, &mut most);
         most.truncate(job.weights.shapes.hidden);
         (most, self.units.clone().results(None))
     }
@@ -229,17 +255,17 @@ impl<T: Real> Variant<T> {
 
     /// Gives rows to the nodes that may become different.
     fn reach(&mut self, ground: &Ground<'_, T>) {
-        let (history, width) = (ground.history, ground.maker.job.weights.shapes.hidden_row);
+        let (record, width) = (ground.record, ground.maker.job.weights.shapes.hidden_row);
         for slot in 0..self.members.len() {
             let member = self.members[slot] as usize;
-            if self.changed[slot] == 0 && !history.changed(member, self.steps) {
+            if self.changed[slot] == 0 && !record.changed(member, self.steps) {
                 continue;
             }
             for &receiver in ground.graph.outgoing(member) {
                 if self.slots[receiver as usize] == NONE {
                     self.slots[receiver as usize] = self.members.len() as u32;
                     self.members.push(receiver);
-                    self.states.extend_from_slice(history.row(receiver as usize, self.steps));
+                    self.states.extend_from_slice(record.row(receiver as usize, self.steps));
                 }
             }
         }
@@ -249,10 +275,10 @@ impl<T: Real> Variant<T> {
     }
 
     /// Whether the last iteration changed a node, in this run; the first `members` rows are different from the record.
-    fn has_changed(&self, history: &History<T>, node: usize, members: usize) -> bool {
+    fn has_changed(&self, record: Record<'_, T>, node: usize, members: usize) -> bool {
         match self.slots[node] {
             slot if (slot as usize) < members => self.changed[slot as usize] == 1,
-            _ => history.changed(node, self.steps),
+            _ => record.changed(node, self.steps),
         }
     }
 
@@ -268,14 +294,14 @@ impl<T: Real> Variant<T> {
     /// Lists the edges to all rows whose messages are new.
     fn list_edges(&mut self, ground: &Ground<'_, T>, members: usize) {
         let uses_receiver = ground.maker.job.config.uses_receiver();
-        let (graph, history) = (ground.graph, ground.history);
+        let (graph, record) = (ground.graph, ground.record);
         self.edges.clear();
         for slot in 0..self.members.len() {
             let receiver = self.members[slot];
-            let all = uses_receiver && self.has_changed(history, receiver as usize, members);
+            let all = uses_receiver && self.has_changed(record, receiver as usize, members);
             for edge in graph.incoming(receiver as usize) {
                 let sender = graph.senders[edge];
-                if all || self.has_changed(history, sender as usize, members) {
+                if all || self.has_changed(record, sender as usize, members) {
                     let row = self.need(sender);
                     self.edges.sender_rows.push(row);
                     if uses_receiver {
@@ -298,7 +324,7 @@ impl<T: Real> Variant<T> {
         for &node in &self.needed {
             let (node, slot) = (node as usize, self.slots[node as usize] as usize);
             let own = || &self.states[slot * width..(slot + 1) * width];
-            self.gathered.extend_from_slice(if slot < members { own() } else { ground.history.row(node, self.steps) });
+            self.gathered.extend_from_slice(if slot < members { own() } else { ground.record.row(node, self.steps) });
             self.gathered_inputs.extend_from_slice(if node == self.node {
                 &self.input
             } else {
@@ -309,12 +335,12 @@ impl<T: Real> Variant<T> {
 
     /// After an iteration: of the rows behind the first `members`, those stay that are not as recorded.
     fn keep_different(&mut self, ground: &Ground<'_, T>, members: usize) {
-        let (history, width) = (ground.history, ground.maker.job.weights.shapes.hidden_row);
+        let (record, width) = (ground.record, ground.maker.job.weights.shapes.hidden_row);
         let mut kept = members;
         for slot in members..self.members.len() {
             let node = self.members[slot] as usize;
             let row = slot * width..(slot + 1) * width;
-            if same_bits(&self.states[row.clone()], history.row(node, self.steps + 1)) {
+            if same_bits(&self.states[row.clone()], record.row(node, self.steps + 1)) {
                 self.slots[node] = NONE;
                 continue;
             }
@@ -326,9 +352,9 @@ impl<T: Real> Variant<T> {
             let output = &mut self.outputs[kept * width..(kept + 1) * width];
             output.fill(T::ZERO);
             let kernels = ground.maker.job.kernels;
-            self.settled[kept] = history.settle(kernels, node, self.steps, &self.totals, output);
+            self.settled[kept] = record.settle(kernels, node, self.steps, &self.totals, output);
             if self.changed[kept] == 1 {
-                let state = history.row(node, self.steps);
+                let state = record.row(node, self.steps);
                 self.settled[kept] = settle(kernels, state, self.totals[self.steps], self.settled[kept], output);
             }
             raise(&mut self.largest, &self.states[kept * width..(kept + 1) * width]);

@@ -5,12 +5,15 @@ use rayon::prelude::*;
 use super::super::engine::Engine;
 use super::super::forward::Job;
 use super::super::packed::{PackedWeights, WayBack};
-use super::LARGE_NODES;
 use super::graph::LargeGraph;
 use super::history::History;
 use super::kinds::Sharing;
+use super::overlay::Overlay;
+use super::record::Record;
 use super::rows::RowMaker;
+use super::run::LargeRun;
 use super::variant::{Ground, Progress, Variant};
+use super::{LARGE_NODES, Strategy};
 use crate::block::batch::{BlockInputs, expect_length};
 use crate::block::config::BlockConfig;
 use crate::block::output::Wanted;
@@ -18,11 +21,8 @@ use crate::block::parameters::ParameterLayout;
 use crate::block::stops::Stops;
 use crate::error::KernelError;
 use crate::real::Real;
-use crate::settings::ReadoutKind;
+use crate::settings::{IterConfig, ReadoutKind};
 use crate::structure::GraphStructure;
-
-/// Iterations that are recorded at first; then it is half as many again as there are, whenever a variant goes on.
-const FIRST_STEPS: usize = 8;
 
 /// A block on one large graph, recorded, and what it would give with another input and initial state of one node.
 ///
@@ -31,8 +31,24 @@ const FIRST_STEPS: usize = 8;
 /// confidences and steps of [`infer`](crate::block::infer) to the bit; its outputs may differ in the last ones.
 #[derive(Debug)]
 pub struct Variants<T: 'static> {
+    parts: Parts<T>,
+    run: LargeRun<T>,
+    history: History<T>,
+    /// The change that all variants have.
+    fixed: Option<Fixed<T>>,
+    /// Whether more iterations can be recorded: no value overflowed, and there is memory.
+    grows: bool,
+    /// Bytes that the record may take.
+    memory: usize,
+    idle: Vec<Variant<T>>,
+}
+
+/// What is the same for all.
+#[derive(Debug)]
+struct Parts<T> {
     engine: Engine,
     config: BlockConfig,
+    options: IterConfig,
     structure: GraphStructure,
     node_inputs: Vec<T>,
     edge_features: Vec<T>,
@@ -41,12 +57,14 @@ pub struct Variants<T: 'static> {
     weights: PackedWeights<T>,
     graph: LargeGraph,
     sharing: Sharing,
-    history: History<T>,
-    /// Whether more iterations can be recorded: no value overflowed, and there is memory.
-    grows: bool,
-    /// Bytes that the record may take.
-    memory: usize,
-    idle: Vec<Variant<T>>,
+}
+
+#[derive(Debug)]
+struct Fixed<T: 'static> {
+    variant: Variant<T>,
+    overlay: Overlay<T>,
+    /// `[nodes, input]` with the change.
+    node_inputs: Vec<T>,
 }
 
 /// Another row for a node.
@@ -67,14 +85,15 @@ pub enum VariantOutput<T> {
     Pooled(Vec<T>, Stops),
     /// A value is not finite after this many iterations.
     Overflow(usize),
-    /// The record does not go far enough, for want of memory or because a value in it overflowed.
+    /// Running the changed graph as a whole is the way: the record does not go far enough, for want of memory or
+    /// because a value in it overflowed, or the change has reached most nodes for a long time.
     Unknown,
 }
 
 impl<T: Real> Variants<T> {
     /// Whether [`Variants::new`] covers a block on a graph of this many nodes.
     pub fn covers(config: &BlockConfig, nodes: usize) -> bool {
-        let pools = |options: &crate::settings::IterConfig| !options.node_wise() && options.pooling == ReadoutKind::Max;
+        let pools = |options: &IterConfig| !options.node_wise() && options.pooling == ReadoutKind::Max;
         nodes >= LARGE_NODES && config.aggregates_by_max() && config.iterative().is_some_and(pools)
     }
 
@@ -94,32 +113,55 @@ impl<T: Real> Variants<T> {
     ) -> Result<Self, KernelError> {
         let inputs = BlockInputs { batch: structure.view(), ..*inputs };
         inputs.validate(&config)?;
-        assert!(inputs.batch.graphs() == 1 && Self::covers(&config, inputs.batch.nodes()), "a block that is covered");
+        let options = config.iterative().filter(|_| Self::covers(&config, inputs.batch.nodes())).copied();
+        let options = options.filter(|_| inputs.batch.graphs() == 1).expect("a block and a graph that are covered");
         let layout = ParameterLayout::new(&config);
         let weights = PackedWeights::new(&config, &layout, inputs.parameters, WayBack::No);
         let mut graph = LargeGraph::new(&inputs, 0);
         graph.index_outgoing();
-        let mut variants = Self {
+        let mut parts = Parts {
             engine,
             config,
+            options,
             node_inputs: inputs.node_inputs.to_vec(),
             edge_features: inputs.edge_features.to_vec(),
             parameters: inputs.parameters.to_vec(),
             layout,
-            history: History::new(graph.nodes, weights.shapes.hidden_row),
             weights,
             graph,
             sharing: Sharing::Nothing,
-            grows: true,
-            memory,
-            idle: Vec::new(),
             structure: structure.clone(),
         };
-        variants.record(Some(inputs.hidden))?;
-        Ok(variants)
+        let own = parts.inputs(inputs.hidden);
+        let job = parts.job(&own);
+        let run = LargeRun::new(&job, 0, Strategy::default())?;
+        let mut history = History::new(parts.graph.nodes, parts.weights.shapes.hidden_row);
+        run.record(&mut history);
+        parts.sharing = Sharing::of(&job, &parts.graph);
+        Ok(Self { parts, run, history, fixed: None, grows: true, memory, idle: Vec::new() })
     }
 
-    /// What the block gives with each of these changes alone.
+    /// Makes a change that all variants have from now on, in place of the one before.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    ///
+    /// # Panics
+    /// If the node does not exist.
+    pub fn fix(&mut self, change: &Change<T>) -> Result<(), KernelError> {
+        let variant = self.start(change)?;
+        let mut overlay = Overlay::new(&self.history);
+        let (nodes, states) = variant.different();
+        overlay.record(&self.history, nodes, states);
+        let mut node_inputs = self.parts.node_inputs.clone();
+        let width = self.parts.config.input_width();
+        node_inputs[change.node * width..][..width].copy_from_slice(&change.input);
+        self.fixed = Some(Fixed { variant, overlay, node_inputs });
+        self.follow(self.history.steps());
+        Ok(())
+    }
+
+    /// What the block gives with each of these changes alone, of another node than the fixed one.
     ///
     /// # Errors
     /// [`KernelError::Length`] if a row does not have its width.
@@ -127,99 +169,121 @@ impl<T: Real> Variants<T> {
     /// # Panics
     /// If a node does not exist.
     pub fn run(&mut self, changes: &[Change<T>]) -> Result<Vec<VariantOutput<T>>, KernelError> {
-        let Some(options) = self.config.iterative().copied() else { return Ok(Vec::new()) };
-        let mut running = Vec::with_capacity(changes.len());
-        for (number, change) in changes.iter().enumerate() {
-            expect_length("input", &change.input, self.config.input_width())?;
-            expect_length("hidden", &change.hidden, self.config.hidden_width())?;
-            let mut variant = self.idle.pop().unwrap_or_else(|| Variant::new(self.graph.nodes, &options));
-            let mut state = change.hidden.clone();
-            state.resize(self.weights.shapes.hidden_row, T::ZERO);
-            variant.start(change.node, &change.input, state, &options);
-            running.push((number, variant));
-        }
+        let start = |(number, change)| Ok((number, self.start(change)?));
+        let mut running = changes.iter().enumerate().map(start).collect::<Result<Vec<_>, KernelError>>()?;
         let mut outputs = vec![VariantOutput::Unknown; changes.len()];
         while !running.is_empty() {
-            let ended = self.with_job(&[], |variants, job| {
-                let ground = variants.ground(job);
-                let advance = |(number, mut variant): (usize, Variant<T>)| {
-                    let output = match variant.advance(&ground) {
-                        Progress::Waits => None,
-                        Progress::Overflowed(iteration) => Some(VariantOutput::Overflow(iteration)),
-                        Progress::Done => {
-                            let (pooled, stops) = variant.finish(&ground);
-                            Some(VariantOutput::Pooled(pooled, stops))
-                        }
-                    };
-                    (number, variant, output)
-                };
-                running.into_par_iter().with_max_len(1).map(advance).collect::<Vec<_>>()
-            });
+            let ended = self.advance(running);
             running = Vec::new();
             for (number, variant, output) in ended {
                 match output {
-                    Some(output) => {
-                        outputs[number] = output;
-                        self.idle.push(variant);
+                    Some(output) => outputs[number] = output,
+                    None if self.grows => {
+                        running.push((number, variant));
+                        continue;
                     }
-                    None if self.grows => running.push((number, variant)),
-                    None => self.idle.push(variant),
+                    None => {}
                 }
+                self.idle.push(variant);
             }
             if !running.is_empty() {
-                self.record(None)?;
+                self.grow();
             }
         }
         Ok(outputs)
     }
 
-    /// Records the initial states and some iterations, or some more.
-    fn record(&mut self, initial: Option<&[T]>) -> Result<(), KernelError> {
-        let (hidden, width) = (self.config.hidden_width(), self.weights.shapes.hidden_row);
-        let steps = self.history.steps();
-        let states: Vec<T> = match initial {
-            Some(states) => states.to_vec(),
-            None => (0..self.graph.nodes).flat_map(|node| &self.history.row(node, steps)[..hidden]).copied().collect(),
-        };
-        let mut history = std::mem::replace(&mut self.history, History::new(0, width));
-        let memory = self.memory;
-        let most = if initial.is_some() { FIRST_STEPS } else { steps.div_ceil(2) };
-        let recorded = self.with_job(&states, |variants, job| {
-            let sharing = Sharing::of(job, &variants.graph);
-            job.record(&mut history, most, initial.is_some(), memory).map(|grows| (grows, sharing))
-        });
-        self.history = history;
-        (self.grows, self.sharing) = recorded?;
-        Ok(())
+    fn start(&mut self, change: &Change<T>) -> Result<Variant<T>, KernelError> {
+        let Parts { config, options, graph, weights, .. } = &self.parts;
+        expect_length("input", &change.input, config.input_width())?;
+        expect_length("hidden", &change.hidden, config.hidden_width())?;
+        let mut variant = self.idle.pop().unwrap_or_else(|| Variant::new(graph.nodes, options));
+        let mut state = change.hidden.clone();
+        state.resize(weights.shapes.hidden_row, T::ZERO);
+        variant.start(change.node, &change.input, state, options);
+        Ok(variant)
     }
 
-    fn with_job<R>(&self, hidden: &[T], work: impl FnOnce(&Self, &Job<'_, T>) -> R) -> R {
-        let inputs = BlockInputs {
+    /// Brings variants as far as the record goes; those that ended have an output.
+    fn advance(&self, running: Vec<(usize, Variant<T>)>) -> Vec<(usize, Variant<T>, Option<VariantOutput<T>>)> {
+        let inputs = self.parts.inputs(&[]);
+        let job = self.parts.job(&inputs);
+        let ground = match &self.fixed {
+            Some(fixed) => {
+                let record = Record { base: &self.history, own: Some(&fixed.overlay) };
+                self.parts.ground(&job, record, &fixed.node_inputs)
+            }
+            None => self.parts.ground(&job, Record { base: &self.history, own: None }, &self.parts.node_inputs),
+        };
+        let advance = |(number, mut variant): (usize, Variant<T>)| {
+            let output = match variant.advance(&ground) {
+                Progress::Waits => None,
+                Progress::Crowded => Some(VariantOutput::Unknown),
+                Progress::Overflowed(iteration) => Some(VariantOutput::Overflow(iteration)),
+                Progress::Done => {
+                    let (pooled, stops) = variant.finish(&ground);
+                    Some(VariantOutput::Pooled(pooled, stops))
+                }
+            };
+            (number, variant, output)
+        };
+        running.into_par_iter().with_max_len(1).map(advance).collect()
+    }
+
+    /// Records some more iterations.
+    fn grow(&mut self) {
+        let steps = self.history.steps().max(self.fixed.as_ref().map_or(0, |fixed| fixed.overlay.steps()));
+        let goal = steps + 1 + steps / 8;
+        let inputs = self.parts.inputs(&[]);
+        let job = self.parts.job(&inputs);
+        while self.grows && self.history.steps() < goal && !self.history.rests() {
+            self.grows = self.history.bytes() <= self.memory && self.run.step(&job).finite;
+            if self.grows {
+                self.run.record(&mut self.history);
+            }
+        }
+        self.follow(if self.history.rests() { goal } else { self.history.steps() });
+    }
+
+    /// Brings the fixed change up to an iteration.
+    fn follow(&mut self, step: usize) {
+        let Some(fixed) = &mut self.fixed else { return };
+        let inputs = self.parts.inputs(&[]);
+        let job = self.parts.job(&inputs);
+        let ground = self.parts.ground(&job, Record { base: &self.history, own: None }, &self.parts.node_inputs);
+        while self.grows && fixed.overlay.steps() < step {
+            let bytes = self.history.bytes() + fixed.overlay.bytes();
+            self.grows = bytes <= self.memory && fixed.variant.follow(&ground);
+            let (nodes, states) = fixed.variant.different();
+            fixed.overlay.record(&self.history, nodes, states);
+        }
+    }
+}
+
+impl<T: Real> Parts<T> {
+    fn inputs<'a>(&'a self, hidden: &'a [T]) -> BlockInputs<'a, T> {
+        BlockInputs {
             batch: self.structure.view(),
             node_inputs: &self.node_inputs,
             hidden,
             edge_features: &self.edge_features,
             parameters: &self.parameters,
-        };
-        let job = Job {
+        }
+    }
+
+    fn job<'a>(&'a self, inputs: &'a BlockInputs<'a, T>) -> Job<'a, T> {
+        Job {
             kernels: T::kernels(self.engine.isa()),
             config: &self.config,
             layout: &self.layout,
-            inputs: &inputs,
+            inputs,
             weights: &self.weights,
             wanted: Wanted::default(),
-        };
-        work(self, &job)
+        }
     }
 
-    fn ground<'a>(&'a self, job: &'a Job<'a, T>) -> Ground<'a, T> {
-        let options = self.config.iterative().expect("blocks that learn to stop are covered");
-        Ground {
-            maker: RowMaker::new(job, &self.graph, 0, self.sharing.clone()),
-            graph: &self.graph,
-            history: &self.history,
-            options,
-            inputs: &self.node_inputs,
-        }
+    fn ground<'a>(&'a self, job: &'a Job<'a, T>, record: Record<'a, T>, inputs: &'a [T]) -> Ground<'a, T> {
+        let maker = RowMaker::new(job, &self.graph, 0, self.sharing.clone());
+        Ground { maker, graph: &self.graph, record, options: &self.options, inputs }
     }
 }
