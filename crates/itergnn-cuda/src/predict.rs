@@ -2,6 +2,8 @@
 
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 
+use itergnn_kernels::block::Loops;
+
 use crate::buffers::address;
 use crate::layout::{Launch, RecipeNumbers};
 use crate::packing::pack;
@@ -41,10 +43,8 @@ pub struct Question<'a> {
 pub struct Answers {
     /// One row per graph, or per node for node-level networks.
     pub values: Vec<Vec<f32>>,
-    /// Iterations of each graph, over all blocks.
-    pub iterations: Vec<usize>,
-    /// Whether a cap ended a loop of each graph.
-    pub capped: Vec<bool>,
+    /// How the loops of each graph ended.
+    pub loops: Loops,
 }
 
 /// Graphs on the card, ready to be predicted by networks of one shape.
@@ -174,11 +174,9 @@ impl Predictor {
                     .chunks(outputs)
                     .map(<[f32]>::to_vec)
                     .collect(),
-                iterations: iterations[model * count..(model + 1) * count]
-                    .iter()
-                    .map(|&steps| steps as usize)
+                loops: (model * count..(model + 1) * count)
+                    .map(|graph| (iterations[graph] as usize, capped[graph] != 0))
                     .collect(),
-                capped: capped[model * count..(model + 1) * count].iter().map(|&capped| capped != 0).collect(),
             })
             .collect())
     }

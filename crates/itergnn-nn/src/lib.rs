@@ -74,6 +74,7 @@ pub use grid_model::{GridModel, GridModelConfig};
 pub use homogeneous::{HomoMlp, NormWrapped, homogenise};
 pub use init::InitRng;
 pub use itergnn_kernels::GraphStructure;
+pub use itergnn_kernels::block::{Loops, Stops};
 pub use itergnn_kernels::settings::Level;
 pub use jumping_knowledge::{JumpingKnowledgeConfig, JumpingKnowledgeModel};
 pub use layers::{Layer, LayerConfig, LayerKind, MessagePassing};

@@ -9,7 +9,7 @@ use crate::architecture::{GnnConfig, Network, Recipe};
 use crate::controllers::{ControllerOutput, RunOptions, Trace};
 use crate::fused::Fault;
 use crate::graph_model::ModelOutput;
-use crate::{Error, GraphTensors, InitRng, NodeVariants};
+use crate::{Error, GraphTensors, InitRng, Loops, NodeVariants};
 
 /// A model with its configuration.
 ///
@@ -26,7 +26,7 @@ use crate::{Error, GraphTensors, InitRng, NodeVariants};
 ///     .and_then(|graph| graph.with_edge_attributes(Attributes::new(1, vec![1.0; 4])))
 ///     .expect("a line of three");
 /// let prediction = model.predict(&GraphTensors::from_graph(&graph, &device))?;
-/// assert_eq!(prediction.iterations, [30]);
+/// assert_eq!(prediction.loops.iterations, [30]);
 /// # Ok::<(), itergnn_nn::Error>(())
 /// ```
 #[derive(Module, Debug)]
@@ -43,10 +43,8 @@ pub struct Prediction {
     pub values: Vec<Vec<f64>>,
     /// Where the rows of each graph begin, `[graphs + 1]`.
     pub row_offsets: Vec<u32>,
-    /// Steps used for each graph, over all blocks.
-    pub iterations: Vec<usize>,
-    /// Whether a cap ended a loop of each graph: then the prediction is not the model's own final word.
-    pub capped: Vec<bool>,
+    /// How the loops of each graph ended; where a cap ended one, the prediction is not the model's own final word.
+    pub loops: Loops,
     /// Values that overflowed, with graph and iteration, block after block; what is predicted for such a graph is NaN.
     /// Only the fused engine watches.
     pub faults: Vec<Fault>,
@@ -64,7 +62,7 @@ impl Prediction {
     pub fn overflows(&self) -> Vec<Option<usize>> {
         let rows = self.row_offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
         let mut overflows: Vec<Option<usize>> = rows
-            .zip(&self.iterations)
+            .zip(&self.loops.iterations)
             .map(|(rows, &iterations)| {
                 let finite = self.values[rows].iter().flatten().all(|value| value.is_finite());
                 (!finite).then_some(iterations)
@@ -205,8 +203,7 @@ impl GnnModel {
     pub fn predict_with(&self, graph: &GraphTensors, options: &RunOptions) -> Result<Prediction, Error> {
         // Without this, a model on a training device would keep every step for a backward pass that never comes.
         let output = self.valid().forward(&without_autodiff(graph), options)?;
-        let iterations = output.iterations(graph);
-        let capped = output.capped(graph);
+        let loops = Loops { iterations: output.iterations(graph), capped: output.capped(graph) };
         let width = output.values.dims()[1].max(1);
         let values = output.values.try_into_vec_as::<f64>().expect("the device gives its tensors back");
         let values = values.chunks_exact(width).map(<[f64]>::to_vec).collect();
@@ -214,7 +211,7 @@ impl GnnModel {
         let active_shares = mean_active_shares(&output.blocks, graph.graphs());
         let traces = output.blocks.into_iter().filter_map(|block| block.trace).collect();
         let row_offsets = graph.structure().row_offsets(self.config.widths().readout.level());
-        Ok(Prediction { values, row_offsets, iterations, capped, faults, active_shares, traces })
+        Ok(Prediction { values, row_offsets, loops, faults, active_shares, traces })
     }
 
     /// The batch, if its attributes have the widths of the configuration.

@@ -97,8 +97,8 @@ fn hand_set_weights_answer_exactly_and_only_the_fronts_are_active() {
     let exact: f32 = (901..2200).map(weight).sum();
     assert_eq!(prediction.values, [vec![1400.0], vec![f64::from(exact)], vec![27.0], vec![1.0]]);
     // The waves take half the way each, and one more step tells of it.
-    assert_eq!(prediction.iterations, [701, 651, 15, 2]);
-    assert_eq!(prediction.capped, [false; 4]);
+    assert_eq!(prediction.loops.iterations, [701, 651, 15, 2]);
+    assert_eq!(prediction.loops.capped, [false; 4]);
     // Two fronts from either end; without a common background, all nodes of the first step.
     assert!(prediction.active_shares[0] < 5.0 / 3000.0, "{:?}", prediction.active_shares);
     assert!(prediction.active_shares[1] < 5.0 / 3000.0 + 1.0 / 651.0, "{:?}", prediction.active_shares);
@@ -111,7 +111,7 @@ fn the_plain_engine_answers_the_same() {
     let answer = |engine| model.predict_with(&graphs, &RunOptions::inference().with_engine(engine)).unwrap();
     let (fused, plain) = (answer(Engine::Fused), answer(Engine::Plain));
     assert_eq!(fused.values, plain.values);
-    assert_eq!(fused.iterations, plain.iterations);
+    assert_eq!(fused.loops.iterations, plain.loops.iterations);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_trace_tells_how_many_nodes_changed() {
     let graphs = tensors(&[line(60, [7, 49], |_| 1.0)]);
     let prediction = two_waves().predict_with(&graphs, &RunOptions::inference().with_trace()).unwrap();
     let steps = &prediction.traces[0].steps;
-    assert_eq!(steps.len(), prediction.iterations[0]);
+    assert_eq!(steps.len(), prediction.loops.iterations[0]);
     // A front each side of either end.
     assert_eq!(steps[0].changed, [4.0 / 60.0]);
     // One of the fronts has left the line.

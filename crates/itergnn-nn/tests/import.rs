@@ -54,7 +54,7 @@ fn predictions_and_iterations_are_the_authors() {
                 let error = (found - wanted).abs();
                 assert!(error <= TOLERANCE * scale, "{} on graph {index}: {found} instead of {wanted}", model.name);
             }
-            assert_eq!(prediction.iterations, [model.iterations[index]], "{} on graph {index}", model.name);
+            assert_eq!(prediction.loops.iterations, [model.iterations[index]], "{} on graph {index}", model.name);
         }
     }
 }

@@ -86,8 +86,11 @@ fn a_batch_is_its_graphs_one_by_one() {
         let together = predict(&model, &graphs);
         for (index, graph) in graphs.iter().enumerate() {
             let alone = predict(&model, from_ref(graph));
-            assert_eq!((&alone.values[0], alone.iterations[0]), (&together.values[index], together.iterations[index]));
-            assert_eq!(alone.capped[0], together.capped[index], "{name}");
+            assert_eq!(
+                (&alone.values[0], alone.loops.iterations[0]),
+                (&together.values[index], together.loops.iterations[index])
+            );
+            assert_eq!(alone.loops.capped[0], together.loops.capped[index], "{name}");
         }
     }
 }
@@ -109,7 +112,7 @@ fn renumbering_nodes_changes_nothing() {
     for (name, model) in models(6) {
         let (left, right) = (predict(&model, from_ref(&graph)), predict(&model, from_ref(&renumbered)));
         assert_close(&left.values[0], &right.values[0], ROUNDING, &name);
-        assert_eq!(left.iterations, right.iterations, "{name}");
+        assert_eq!(left.loops.iterations, right.loops.iterations, "{name}");
     }
 }
 
@@ -119,7 +122,7 @@ fn predictions_scale_and_iterations_do_not() {
         let (small, large) = (random_graph(40, 7, 1.0), random_graph(40, 7, factor));
         for (name, model) in models(8) {
             let (small, large) = (predict(&model, from_ref(&small)), predict(&model, from_ref(&large)));
-            assert_eq!(small.iterations, large.iterations, "{name}");
+            assert_eq!(small.loops.iterations, large.loops.iterations, "{name}");
             assert_close(&large.values[0], &[f64::from(factor) * small.values[0][0]], ROUNDING, &name);
         }
     }
@@ -133,10 +136,12 @@ fn training_and_inference_agree() {
         let cap = 40;
         let taught = model.forward(&graph, &RunOptions::training().with_cap(cap)).unwrap();
         let predicted = model.predict_with(&graph, &RunOptions::inference().with_cap(cap)).unwrap();
-        assert_eq!(taught.iterations(&graph), predicted.iterations, "{name}");
-        assert_eq!(taught.capped(&graph), predicted.capped, "{name}");
+        assert_eq!(taught.iterations(&graph), predicted.loops.iterations, "{name}");
+        assert_eq!(taught.capped(&graph), predicted.loops.capped, "{name}");
         let rows = values(taught.values);
-        for (index, prediction) in predicted.values.iter().enumerate().filter(|(index, _)| !predicted.capped[*index]) {
+        for (index, prediction) in
+            predicted.values.iter().enumerate().filter(|(index, _)| !predicted.loops.capped[*index])
+        {
             // At most 1e-7 of the probability is not spent at inference.
             assert_close(&rows[index..=index], prediction, 1e-4, &name);
         }
@@ -255,7 +260,7 @@ fn finishing_finds_the_rule_that_is_there() {
     assert!(refit.error_before > 0.1 && refit.error_after.unwrap() < 1e-9, "{refit:?}");
     let prediction = predict(&finished, &graphs);
     for (index, target) in targets.iter().enumerate() {
-        assert!((prediction.values[index][0] - target).abs() < 1e-9 && !prediction.capped[index]);
+        assert!((prediction.values[index][0] - target).abs() < 1e-9 && !prediction.loops.capped[index]);
     }
     // Slopes of 1 in one head; the bits are needed to stop but not to read.
     let found = named_tensors(&finished);
@@ -265,7 +270,7 @@ fn finishing_finds_the_rule_that_is_there() {
     // The same rule on a graph far larger than any it was fitted on.
     let line = line(20_001);
     let prediction = predict(&finished, &[line]);
-    assert_eq!((prediction.values[0][0], prediction.iterations[0]), (20_000.0, 10_000));
+    assert_eq!((prediction.values[0][0], prediction.loops.iterations[0]), (20_000.0, 10_000));
 }
 
 /// Slopes of 1 and 1.4: exact once the waves have run their course, since at the source only the wave of the target
@@ -297,8 +302,8 @@ fn a_soft_stop_becomes_the_moment_at_which_nothing_changes() {
     assert!(!refit.snapped && refit.settled_stop && refit.error_after.unwrap() < ROUNDING, "{refit:?}");
     let prediction = predict(&finished, &graphs);
     for (index, target) in targets.iter().enumerate() {
-        assert!((prediction.values[index][0] - target).abs() < ROUNDING && !prediction.capped[index]);
-        assert!(prediction.iterations[index] + 20 < late.iterations[index], "graph {index}");
+        assert!((prediction.values[index][0] - target).abs() < ROUNDING && !prediction.loops.capped[index]);
+        assert!(prediction.loops.iterations[index] + 20 < late.loops.iterations[index], "graph {index}");
     }
     // The wave that nobody reads is gone.
     let absent = &named_tensors(&finished)["network.absent"].values;
@@ -311,7 +316,7 @@ fn a_model_that_cannot_stop_ends_as_capped() {
     let mut tensors = named_tensors(&model);
     tensors.get_mut("network.confidence_bias").unwrap().values[0] = -5.0;
     let prediction = predict(&replace_tensors(model, &tensors), &[random_graph(9, 1, 1.0)]);
-    assert_eq!(prediction.capped, [true]);
+    assert_eq!(prediction.loops.capped, [true]);
 }
 
 #[test]
@@ -321,7 +326,7 @@ fn node_predictions_have_a_row_a_node_and_traces_a_line_a_step() {
     let prediction = model(settings, 18).predict_with(&graph, &RunOptions::inference().with_trace()).unwrap();
     assert!(prediction.values.len() == 13 && prediction.values.iter().all(|row| row.len() == 2));
     assert_eq!(prediction.traces[0].steps[0].graphs, [0, 1]);
-    assert_eq!(prediction.traces[0].steps.last().unwrap().step, *prediction.iterations.iter().max().unwrap());
+    assert_eq!(prediction.traces[0].steps.last().unwrap().step, *prediction.loops.iterations.iter().max().unwrap());
 }
 
 /// The graph with every edge both ways.

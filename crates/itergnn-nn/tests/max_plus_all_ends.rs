@@ -126,7 +126,7 @@ fn a_prepared_graph_gives_every_pair_to_the_bit() {
                 let alone = marked(&grid, &[], (source, target), 2.0);
                 let expected = model.predict_with(&alone, &options).unwrap();
                 assert_eq!(found.value as f32, expected.values[0][0] as f32, "{name}, {source} to {target}");
-                assert_eq!((found.iterations, found.capped), (expected.iterations[0], expected.capped[0]));
+                assert_eq!((found.iterations, found.capped), (expected.loops.iterations[0], expected.loops.capped[0]));
             }
         }
     }

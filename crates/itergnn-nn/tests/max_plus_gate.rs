@@ -99,9 +99,11 @@ fn training_and_inference_agree() {
         let cap = 40;
         let taught = model.forward(&graph, &RunOptions::training().with_cap(cap)).unwrap();
         let predicted = model.predict_with(&graph, &RunOptions::inference().with_cap(cap)).unwrap();
-        assert_eq!(taught.iterations(&graph), predicted.iterations, "{name}");
+        assert_eq!(taught.iterations(&graph), predicted.loops.iterations, "{name}");
         let rows = values(taught.values);
-        for (index, prediction) in predicted.values.iter().enumerate().filter(|(index, _)| !predicted.capped[*index]) {
+        for (index, prediction) in
+            predicted.values.iter().enumerate().filter(|(index, _)| !predicted.loops.capped[*index])
+        {
             // At most 1e-7 of the probability is not spent at inference.
             assert_close(&rows[index..=index], prediction, 1e-4, &name);
         }
@@ -112,7 +114,7 @@ fn training_and_inference_agree() {
 fn predictions_scale_and_iterations_do_not() {
     for (name, model) in models(8) {
         let (small, large) = (predict(&model, from_ref(&map(7, 1.0))), predict(&model, from_ref(&map(7, 4.0))));
-        assert_eq!(small.iterations, large.iterations, "{name}");
+        assert_eq!(small.loops.iterations, large.loops.iterations, "{name}");
         assert_close(&large.values[0], &[4.0 * small.values[0][0]], ROUNDING, &name);
     }
 }
@@ -198,5 +200,5 @@ fn finishing_puts_the_threshold_where_the_labels_want_it() {
     // A cell that cannot be entered cannot be left either: there is no way from it.
     let heights: Vec<f32> = (0..SIDE * SIDE).map(|cell| if cell == 0 { 0.9 } else { 0.1 }).collect();
     let prediction = predict(&finished, &[marked(&heights, 0, 3, 1.0)]);
-    assert!(prediction.values[0][0] > 1e20 && prediction.capped[0]);
+    assert!(prediction.values[0][0] > 1e20 && prediction.loops.capped[0]);
 }

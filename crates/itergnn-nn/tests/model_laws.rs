@@ -107,8 +107,8 @@ proptest! {
                     graphs.iter().map(|graph| predict(&model, &GraphTensors::from_graph(graph, &DEVICE))).collect();
                 let rows: Vec<Vec<f64>> = alone.iter().flat_map(|prediction| prediction.values.clone()).collect();
                 assert_near(&batch.values, &rows, 1.0, &format!("{controller:?}"));
-                let iterations: Vec<usize> = alone.iter().flat_map(|prediction| prediction.iterations.clone()).collect();
-                prop_assert_eq!(&batch.iterations, &iterations);
+                let iterations: Vec<usize> = alone.iter().flat_map(|prediction| prediction.loops.iterations.clone()).collect();
+                prop_assert_eq!(&batch.loops.iterations, &iterations);
             }
         }
     }
@@ -136,7 +136,7 @@ proptest! {
             let alone = |graph| predict(&model, &GraphTensors::from_graph(graph, &DEVICE));
             let (one, other) = (alone(&graph), alone(&renumbered));
             assert_near(&other.values, &one.values, 1.0, "renumbered");
-            prop_assert_eq!(other.iterations, one.iterations);
+            prop_assert_eq!(other.loops.iterations, one.loops.iterations);
         }
     }
 
@@ -168,7 +168,7 @@ proptest! {
                 let model = model(controller, Prior::Full, kind, ReadoutKind::Attention, seed);
                 let (one, other) = (predict(&model, &graph), predict(&model, &scaled));
                 assert_near(&other.values, &one.values, factor, &format!("{kind:?}"));
-                prop_assert_eq!(other.iterations, one.iterations);
+                prop_assert_eq!(other.loops.iterations, one.loops.iterations);
             }
         }
     }
@@ -214,7 +214,7 @@ fn a_unit_measures_what_comes_in_and_what_goes_out() {
     let model = GnnConfig::Graph(config.with_unit(UNIT)).init(&DEVICE, &mut InitRng::new(5)).unwrap();
     let (small, large) = (predict(&small_model, &graph), predict(&model, &large));
     assert_near(&large.values, &small.values, UNIT, "unit");
-    assert_eq!(small.iterations, large.iterations);
+    assert_eq!(small.loops.iterations, large.loops.iterations);
 }
 
 #[test]
@@ -383,6 +383,6 @@ fn predictions_carry_cap_and_trace() {
     let model = model(ControllerConfig::iter(), Prior::None, LayerKind::PathSim, ReadoutKind::Max, 1);
     let graph = tensors(&[random_graph(3, 0.5, &mut rng::seeded(1))]);
     let capped = model.predict_with(&graph, &RunOptions::inference().with_cap(2).with_trace()).unwrap();
-    assert_eq!((capped.iterations, capped.capped), (vec![2], vec![true]));
+    assert_eq!((capped.loops.iterations, capped.loops.capped), (vec![2], vec![true]));
     assert_eq!(capped.traces[0].steps.len(), 2);
 }

@@ -47,9 +47,9 @@ fn memory_does_not_grow_with_the_steps() {
     let device = Device::flex().autodiff();
     let (model, graph) = (endless(&device), line(&device));
     let run = |cap| model.predict_with(&graph, &RunOptions::inference().with_cap(cap)).unwrap();
-    assert_eq!(run(100).iterations, [100]);
+    assert_eq!(run(100).loops.iterations, [100]);
     let before = resident_kilobytes();
-    assert_eq!(run(1_600).iterations, [1_600]);
+    assert_eq!(run(1_600).loops.iterations, [1_600]);
     let growth = resident_kilobytes().saturating_sub(before);
     assert!(growth < GROWTH_KILOBYTES, "{growth} kB more after 1,500 more steps");
 }

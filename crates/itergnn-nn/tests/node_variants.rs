@@ -59,7 +59,7 @@ fn variants_predict_what_the_changed_graph_does() {
             for (node, found) in nodes.into_iter().zip(found) {
                 let found = found.expect("there is memory enough");
                 let expected = model.predict(&marked(graph, Some(node), Some(target))).unwrap();
-                assert_eq!((found.iterations, found.capped), (expected.iterations[0], expected.capped[0]));
+                assert_eq!((found.iterations, found.capped), (expected.loops.iterations[0], expected.loops.capped[0]));
                 let value = expected.values[0][0];
                 assert!((found.value - value).abs() <= LAST_BITS * value.abs(), "{} instead of {value}", found.value);
             }

@@ -58,8 +58,11 @@ fn a_batch_is_its_graphs_one_by_one() {
     let together = predict(&model, &graphs);
     for (index, graph) in graphs.iter().enumerate() {
         let alone = predict(&model, from_ref(graph));
-        assert_eq!((&alone.values[0], alone.iterations[0]), (&together.values[index], together.iterations[index]));
-        assert!(!together.capped[index]);
+        assert_eq!(
+            (&alone.values[0], alone.loops.iterations[0]),
+            (&together.values[index], together.loops.iterations[index])
+        );
+        assert!(!together.loops.capped[index]);
     }
 }
 
@@ -72,7 +75,7 @@ fn renumbering_nodes_changes_nothing() {
     let model = model(6);
     let (left, right) = (predict(&model, &[complete(&points)]), predict(&model, &[complete(&renumbered)]));
     assert_close(&left.values[0], &right.values[0], ROUNDING, "renumbered");
-    assert_eq!(left.iterations, right.iterations);
+    assert_eq!(left.loops.iterations, right.loops.iterations);
 }
 
 #[test]
@@ -82,7 +85,7 @@ fn predictions_scale_and_iterations_do_not() {
         let (small, large) = (complete(&points(40, 7, 1.0)), complete(&points(40, 7, factor)));
         let model = model(8);
         let (small, large) = (predict(&model, &[small]), predict(&model, &[large]));
-        assert_eq!(small.iterations, large.iterations);
+        assert_eq!(small.loops.iterations, large.loops.iterations);
         assert_close(&large.values[0], &[f64::from(factor) * small.values[0][0]], ROUNDING, "scaled");
     }
 }
@@ -93,8 +96,8 @@ fn training_and_inference_agree() {
     let (model, graph) = (model(9), tensors(&graphs));
     let taught = model.forward(&graph, &RunOptions::training().with_cap(300)).unwrap();
     let predicted = model.predict_with(&graph, &RunOptions::inference().with_cap(300)).unwrap();
-    assert_eq!(taught.iterations(&graph), predicted.iterations);
-    assert!(taught.auxiliary_loss.is_some() && predicted.capped == [false, false]);
+    assert_eq!(taught.iterations(&graph), predicted.loops.iterations);
+    assert!(taught.auxiliary_loss.is_some() && predicted.loops.capped == [false, false]);
     assert_close(&values(taught.values), &predicted.values.concat(), ROUNDING, "training");
 }
 
@@ -143,10 +146,10 @@ fn a_tour_is_seen_at_once_and_a_cap_is_reported() {
     let prediction = predict(&model(1), &[complete(&ring)]);
     // Twelve chords of a twelfth of a circle.
     assert_close(&prediction.values[0], &[24.0 * (std::f64::consts::PI / 12.0).sin()], 1e-4, "ring");
-    assert!(prediction.iterations[0] <= 2, "{:?}", prediction.iterations);
+    assert!(prediction.loops.iterations[0] <= 2, "{:?}", prediction.loops.iterations);
     let graph = tensors(&[complete(&points(30, 2, 1.0))]);
     let capped = model(1).predict_with(&graph, &RunOptions::inference().with_cap(3).with_trace()).unwrap();
-    assert_eq!((capped.iterations[0], capped.capped[0], capped.traces[0].steps.len()), (3, true, 3));
+    assert_eq!((capped.loops.iterations[0], capped.loops.capped[0], capped.traces[0].steps.len()), (3, true, 3));
 }
 
 #[test]

@@ -75,7 +75,7 @@ fn training_and_inference_agree() {
         let expected: Vec<Vec<f64>> = expected.chunks_exact(width).map(<[f64]>::to_vec).collect();
         let predicted = predict(&model, &graphs);
         close(&predicted.values, &expected, 1.0);
-        assert_eq!(predicted.iterations, output.iterations(&tensors(&graphs)));
+        assert_eq!(predicted.loops.iterations, output.iterations(&tensors(&graphs)));
     }
 }
 
@@ -86,7 +86,10 @@ fn a_batch_is_its_graphs() {
         let together = predict(&model, &graphs);
         let alone: Vec<Prediction> = graphs.iter().map(|graph| predict(&model, std::slice::from_ref(graph))).collect();
         close(&together.values, &alone.iter().flat_map(|one| one.values.clone()).collect::<Vec<_>>(), 1.0);
-        assert_eq!(together.iterations, alone.iter().flat_map(|one| one.iterations.clone()).collect::<Vec<_>>());
+        assert_eq!(
+            together.loops.iterations,
+            alone.iter().flat_map(|one| one.loops.iterations.clone()).collect::<Vec<_>>()
+        );
     }
 }
 
@@ -101,7 +104,7 @@ fn answers_scale_as_they_should() {
             };
             let (one, scaled) = (predict(&model, &[random_graph(7, 1.0)]), predict(&model, &[random_graph(7, factor)]));
             close(&scaled.values, &one.values, degree);
-            assert_eq!(scaled.iterations, one.iterations);
+            assert_eq!(scaled.loops.iterations, one.loops.iterations);
         }
     }
 }
@@ -179,7 +182,7 @@ fn a_cap_is_reported_and_a_trace_ends_where_nothing_changes() {
     let graph = tensors(&[line]);
     let run = |options: RunOptions| model.predict_with(&graph, &options).unwrap();
     let whole = run(RunOptions::inference().with_trace());
-    assert_eq!((whole.iterations[0], whole.capped[0]), (10, false));
+    assert_eq!((whole.loops.iterations[0], whole.loops.capped[0]), (10, false));
     let steps = &whole.traces[0].steps;
     assert_eq!(steps.len(), 10);
     assert!(steps[..9].iter().all(|step| step.change[0] > 0.0 && step.confidence[0] == 0.0));
@@ -188,6 +191,6 @@ fn a_cap_is_reported_and_a_trace_ends_where_nothing_changes() {
     assert!(steps[0].changed[0] > 0.5 && steps[9].changed[0] == 0.0);
     assert_eq!(run(RunOptions::inference()).values, whole.values);
     let short = run(RunOptions::inference().with_cap(4));
-    assert_eq!((short.iterations[0], short.capped[0]), (4, true));
+    assert_eq!((short.loops.iterations[0], short.loops.capped[0]), (4, true));
     assert_ne!(short.values, whole.values);
 }

@@ -28,8 +28,8 @@ impl Predictor for Exact {
             let path = dijkstra::shortest_path(graph, &weights, marked(0), marked(1))?;
             let length = path.map_or(f64::NAN, |path| path.length) as f32;
             predicted.values.push(vec![self.factor * length]);
-            predicted.iterations.push((length / 2.0).ceil() as usize);
-            predicted.capped.push(false);
+            predicted.loops.iterations.push((length / 2.0).ceil() as usize);
+            predicted.loops.capped.push(false);
             predicted.overflows.push(None);
         }
         Ok(predicted)

@@ -112,8 +112,8 @@ impl Model {
         }
         Ok(Answer {
             values: prediction.values,
-            iterations: prediction.iterations[0],
-            capped: prediction.capped[0],
+            iterations: prediction.loops.iterations[0],
+            capped: prediction.loops.capped[0],
             traces: prediction.traces,
         })
     }
@@ -134,8 +134,8 @@ impl Model {
         let rows = prediction.row_offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
         let answer = |(place, rows): (usize, Range<usize>)| Answer {
             values: prediction.values[rows].to_vec(),
-            iterations: prediction.iterations[place],
-            capped: prediction.capped[place],
+            iterations: prediction.loops.iterations[place],
+            capped: prediction.loops.capped[place],
             traces: Vec::new(),
         };
         Ok(rows.enumerate().map(answer).collect())

@@ -92,7 +92,7 @@ fn waves() -> Result<Measurement, TrainError> {
     let predicted = predictor.predict(&[&graph], &RunOptions::inference())?;
     let ms = 1e3 * started.elapsed().as_secs_f64();
     Ok(Measurement {
-        name: format!("inference/line-{WAVE_NODES}/bellman-ford, {} iterations", predicted.iterations[0]),
+        name: format!("inference/line-{WAVE_NODES}/bellman-ford, {} iterations", predicted.loops.iterations[0]),
         answer: Some(f64::from(predicted.values[0][0])),
         ms,
         peak_mib: peak_memory(),

@@ -172,8 +172,8 @@ fn card_answer(architecture: String, predicted: &Predicted, outputs: usize) -> A
     Answer {
         architecture,
         prediction: in_rows(&rows),
-        iterations: predicted.iterations.first().copied().unwrap_or_default(),
-        capped: predicted.capped.contains(&true),
+        iterations: predicted.loops.iterations.first().copied().unwrap_or_default(),
+        capped: predicted.loops.capped.contains(&true),
         active_share: None,
         trace: Vec::new(),
     }
@@ -201,8 +201,8 @@ fn answer(architecture: String, prediction: &Prediction) -> Answer {
     Answer {
         architecture,
         prediction: value,
-        iterations: prediction.iterations.first().copied().unwrap_or_default(),
-        capped: prediction.capped.contains(&true),
+        iterations: prediction.loops.iterations.first().copied().unwrap_or_default(),
+        capped: prediction.loops.capped.contains(&true),
         active_share: prediction.active_shares.first().copied(),
         trace: trace.collect(),
     }

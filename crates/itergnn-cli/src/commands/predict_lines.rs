@@ -67,11 +67,11 @@ pub(crate) fn run(
                 return Err(Failure::failed(format!("{}, line {line}: {why}", file.display())));
             }
             let mut answer = answer(graph, &predicted.values[index], widths.output_width, task.as_ref());
-            answer["iterations"] = json!(predicted.iterations[index]);
+            answer["iterations"] = json!(predicted.loops.iterations[index]);
             text += &format!("{answer}\n");
         }
         print(&text)?;
-        capped += predicted.capped.iter().filter(|&&capped| capped).count();
+        capped += predicted.loops.capped.iter().filter(|&&capped| capped).count();
         if let Some(error) = broken {
             return Err(error);
         }

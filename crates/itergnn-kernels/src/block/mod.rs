@@ -20,4 +20,4 @@ pub use config::{BlockConfig, RANGE_TOLERANCE};
 pub use cpu::{Change, Engine, Strategy, Tape, VariantOutput, Variants, backward, forward, infer, infer_with};
 pub use output::{BlockGradients, BlockOutput, OutputGradients, Wanted};
 pub use parameters::{ParameterKind, ParameterLayout, ParameterSlot};
-pub use stops::Stops;
+pub use stops::{Loops, Stops};

@@ -68,3 +68,26 @@ impl Stops {
         if stops.steps.is_empty() && !node_wise { Self::before_the_first(1) } else { stops }
     }
 }
+
+/// How the loops of every graph ended, over all blocks of a network.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Loops {
+    /// Steps used.
+    pub iterations: Vec<usize>,
+    /// Whether a cap, rather than the network, ended a loop.
+    pub capped: Vec<bool>,
+}
+
+impl Loops {
+    /// Iterations of a graph, and whether a cap ended them.
+    pub fn of(&self, graph: usize) -> (usize, bool) {
+        (self.iterations[graph], self.capped[graph])
+    }
+}
+
+impl FromIterator<(usize, bool)> for Loops {
+    fn from_iter<I: IntoIterator<Item = (usize, bool)>>(graphs: I) -> Self {
+        let (iterations, capped) = graphs.into_iter().unzip();
+        Self { iterations, capped }
+    }
+}

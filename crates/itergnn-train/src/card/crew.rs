@@ -322,8 +322,7 @@ impl OnCard {
                     self.predictor.rows(sample as usize).flat_map(|row| answers.values[row].clone()).collect()
                 })
                 .collect(),
-            iterations: samples.iter().map(|&sample| answers.iterations[sample as usize]).collect(),
-            capped: samples.iter().map(|&sample| answers.capped[sample as usize]).collect(),
+            loops: samples.iter().map(|&sample| answers.loops.of(sample as usize)).collect(),
         };
         Ok(all.iter().zip(&asked).map(own).collect())
     }

@@ -114,9 +114,9 @@ impl Member {
             let answers = self.line.predict(samples.to_vec(), mode)?;
             let overflow =
                 |(values, &steps): (&Vec<f32>, &usize)| values.iter().any(|value| !value.is_finite()).then_some(steps);
-            let overflows = answers.values.iter().zip(&answers.iterations).map(overflow).collect();
+            let overflows = answers.values.iter().zip(&answers.loops.iterations).map(overflow).collect();
             let values = scaled(answers.values, unit);
-            Ok(Predicted { values, iterations: answers.iterations, capped: answers.capped, overflows })
+            Ok(Predicted { values, loops: answers.loops, overflows })
         })
     }
 }

@@ -4,7 +4,7 @@ use burn::module::Module;
 use itergnn_cuda::{CudaError, Gpu, LargeGraph, Mode, Network, Predictor as CardAnswers, Question, Tuning};
 use itergnn_graph::Graph;
 use itergnn_nn::controllers::{Mode as RunMode, RunOptions};
-use itergnn_nn::{GnnModel, GraphModelConfig, ReadoutKind, named_tensors};
+use itergnn_nn::{GnnModel, GraphModelConfig, Loops, ReadoutKind, named_tensors};
 
 use super::network::{flatten, graph_model, network, single, slots};
 use super::samples::{empty, push, scaled, with_view};
@@ -63,17 +63,17 @@ impl CardPredictor {
         let values = (0..graphs.len())
             .map(|graph| card.rows(graph).flat_map(|row| answers.values[row].iter().copied()).collect())
             .collect();
-        Ok(self.predicted(values, answers.iterations, answers.capped))
+        Ok(self.predicted(values, answers.loops))
     }
 
     /// One graph that the whole card works on.
     fn predict_alone(&self, network: &Network, graph: &Graph, mode: Mode) -> Result<Predicted, TrainError> {
         let graph = with_view(&self.model, graph, &[], &[], |view| LargeGraph::new(&self.gpu, network, view))?;
         let answer = graph.predict(network, &self.parameters, mode)?;
-        Ok(self.predicted(vec![answer.values], vec![answer.iterations], vec![answer.capped]))
+        Ok(self.predicted(vec![answer.values], [(answer.iterations, answer.capped)].into_iter().collect()))
     }
 
-    fn predicted(&self, values: Vec<Vec<f32>>, iterations: Vec<usize>, capped: Vec<bool>) -> Predicted {
+    fn predicted(&self, values: Vec<Vec<f32>>, loops: Loops) -> Predicted {
         let mut values = scaled(values, self.model.unit);
         if self.model.readout == ReadoutKind::HeadTail {
             // The card predicts for every node; the model is asked about the first and the last.
@@ -86,8 +86,8 @@ impl CardPredictor {
         }
         let overflow =
             |(values, &steps): (&Vec<f32>, &usize)| values.iter().any(|value| !value.is_finite()).then_some(steps);
-        let overflows = values.iter().zip(&iterations).map(overflow).collect();
-        Predicted { values, iterations, capped, overflows }
+        let overflows = values.iter().zip(&loops.iterations).map(overflow).collect();
+        Predicted { values, loops, overflows }
     }
 }
 
@@ -103,8 +103,8 @@ impl Predictor for CardPredictor {
                 _ => self.predict_together(&network, part, mode)?,
             };
             all.values.extend(part.values);
-            all.iterations.extend(part.iterations);
-            all.capped.extend(part.capped);
+            all.loops.iterations.extend(part.loops.iterations);
+            all.loops.capped.extend(part.loops.capped);
             all.overflows.extend(part.overflows);
         }
         Ok(all)

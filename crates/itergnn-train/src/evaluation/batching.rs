@@ -56,8 +56,8 @@ pub(crate) fn predict_all<'a, G: AsRef<Graph> + Send>(
     for part in parts.collect::<Vec<_>>() {
         let part = part?;
         all.values.extend(part.values);
-        all.iterations.extend(part.iterations);
-        all.capped.extend(part.capped);
+        all.loops.iterations.extend(part.loops.iterations);
+        all.loops.capped.extend(part.loops.capped);
         all.overflows.extend(part.overflows);
     }
     Ok(all)

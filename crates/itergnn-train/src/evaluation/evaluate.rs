@@ -102,7 +102,8 @@ pub(crate) fn predict_and_judge(
 ) -> Result<Vec<SampleRecord>, TrainError> {
     let sizes: Vec<_> = samples.iter().map(|sample| (sample.graph.nodes(), sample.graph.edges())).collect();
     let predicted = predict_all(predictor, &sizes, |index| Ok(&samples[index].graph), options, memory)?;
-    let answers = predicted.values.iter().zip(&predicted.iterations).zip(&predicted.capped).zip(&predicted.overflows);
+    let answers =
+        predicted.values.iter().zip(&predicted.loops.iterations).zip(&predicted.loops.capped).zip(&predicted.overflows);
     let records = samples.iter().zip(answers).zip(first..).map(
         |((sample, (((values, &iterations), &capped), &overflow)), index)| {
             Ok(SampleRecord {

@@ -80,9 +80,9 @@ pub fn evaluate_own(
         for (example, values) in examples.iter().zip(&predicted.values) {
             scores.push(judge_own(task, example, values)?);
         }
-        steps += predicted.iterations.iter().sum::<usize>();
-        most = most.max(predicted.iterations.iter().copied().max().unwrap_or(0));
-        capped += predicted.capped.iter().filter(|&&capped| capped).count() as u64;
+        steps += predicted.loops.iterations.iter().sum::<usize>();
+        most = most.max(predicted.loops.iterations.iter().copied().max().unwrap_or(0));
+        capped += predicted.loops.capped.iter().filter(|&&capped| capped).count() as u64;
         progress(scores.len() as u64);
     }
     let mean = steps as f64 / scores.len().max(1) as f64;

@@ -5,7 +5,7 @@ use burn::tensor::Device;
 use itergnn_graph::{Graph, GraphBatch};
 use itergnn_nn::aligned::max_plus::{AllLengths, FixedEnd, PairLengths};
 use itergnn_nn::controllers::RunOptions;
-use itergnn_nn::{GnnModel, GraphTensors, Network, NodeVariants};
+use itergnn_nn::{GnnModel, GraphTensors, Loops, Network, NodeVariants};
 
 use super::batching::LARGEST_BATCH;
 use crate::TrainError;
@@ -15,10 +15,8 @@ use crate::TrainError;
 pub struct Predicted {
     /// For every graph the numbers of the prediction: one row, or a row for every node.
     pub values: Vec<Vec<f32>>,
-    /// Iterations used for every graph.
-    pub iterations: Vec<usize>,
-    /// Whether a cap, rather than the model, ended a graph's loop.
-    pub capped: Vec<bool>,
+    /// How the loops of every graph ended.
+    pub loops: Loops,
     /// For every graph the iteration at which one of its values overflowed or became undefined, if one did: then its
     /// prediction is not a number.
     pub overflows: Vec<Option<usize>>,
@@ -91,7 +89,7 @@ pub trait Predictor: Sync {
 /// let model = preset("path", &TaskWidths::graph(3, 1, 1))?.init(&Device::flex(), &mut InitRng::new(1))?;
 /// let sample = TaskSpec::paper(Task::ShortestPath).sampler()?.sample(0, 0)?;
 /// let predicted = ModelPredictor::new(&model, &Device::flex()).predict(&[&sample.graph], &RunOptions::inference())?;
-/// assert_eq!((predicted.values[0].len(), predicted.iterations[0]), (1, 30));
+/// assert_eq!((predicted.values[0].len(), predicted.loops.iterations[0]), (1, 30));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -118,7 +116,7 @@ impl Predictor for ModelPredictor {
         let flat = |rows: &[Vec<f64>]| rows.iter().flatten().map(|&value| value as f32).collect();
         let ends = prediction.row_offsets.windows(2).map(|ends| ends[0] as usize..ends[1] as usize);
         let values = ends.map(|rows| flat(&prediction.values[rows])).collect();
-        Ok(Predicted { values, iterations: prediction.iterations, capped: prediction.capped, overflows })
+        Ok(Predicted { values, loops: prediction.loops, overflows })
     }
 
     fn lengths_to_all(&self, graph: &Graph, fixed: FixedEnd) -> Result<Option<AllLengths>, TrainError> {

@@ -78,12 +78,13 @@ impl PathFinder<'_> {
         let lengths: Vec<f32> =
             predicted.values.iter().map(|values| values.first().copied().unwrap_or(f32::NAN)).collect();
         if let Some(at) = pairs.iter().position(|&pair| pair == ends) {
-            (found.predicted_length, found.iterations) = (f64::from(lengths[at]), predicted.iterations[at]);
+            (found.predicted_length, found.iterations) = (f64::from(lengths[at]), predicted.loops.iterations[at]);
         }
         found.predictions += pairs.len();
         let late = |(&iterations, &capped): (&usize, &bool)| !capped && iterations > SAFETY_CAP;
-        found.capped += predicted.capped.iter().filter(|&&capped| capped).count();
-        found.past_safety_cap += predicted.iterations.iter().zip(&predicted.capped).filter(|&pair| late(pair)).count();
+        found.capped += predicted.loops.capped.iter().filter(|&&capped| capped).count();
+        found.past_safety_cap +=
+            predicted.loops.iterations.iter().zip(&predicted.loops.capped).filter(|&pair| late(pair)).count();
         Ok(lengths)
     }
 
@@ -115,8 +116,7 @@ fn gather(lengths: Vec<PairLength>) -> Predicted {
     let overflow = |length: &PairLength| (!(length.value as f32).is_finite()).then_some(length.iterations);
     Predicted {
         values: lengths.iter().map(|length| vec![length.value as f32]).collect(),
-        iterations: lengths.iter().map(|length| length.iterations).collect(),
-        capped: lengths.iter().map(|length| length.capped).collect(),
+        loops: lengths.iter().map(|length| (length.iterations, length.capped)).collect(),
         overflows: lengths.iter().map(overflow).collect(),
     }
 }

@@ -144,7 +144,11 @@ impl Validator {
                 Samples::Task(source) => judge(&*source.sample(index)?, values)?,
                 Samples::Own(task, data) => judge_own(task, &*data.sample(index.into())?, values)?.score,
             };
-            Ok(Judged { score, iterations: predicted.iterations[position], capped: predicted.capped[position] })
+            Ok(Judged {
+                score,
+                iterations: predicted.loops.iterations[position],
+                capped: predicted.loops.capped[position],
+            })
         };
         indices.iter().enumerate().map(judged).collect()
     }
