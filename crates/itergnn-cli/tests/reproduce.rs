@@ -49,7 +49,7 @@ fn a_table_is_made_once_and_reported() {
 fn what_cannot_be_made_is_said_in_one_line() {
     let folder = TempDir::new().expect("a temporary folder");
     for (line, part) in [
-        (&["reproduce", "table-9"][..], "no table `table-9`; there are summary"),
+        (&["reproduce", "table-9"][..], "invalid value 'table-9'"),
         (&["reproduce", "--seeds", "0"], "at least 1"),
         (&["reproduce", "regular-graphs", "--models", "gnc"], "no model `gnc` in these tables; there are"),
         (&["reproduce", "graph-classification", "--out", "x"], "--data DIR"),

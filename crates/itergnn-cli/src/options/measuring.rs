@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::compute::{ComputeChoice, DeviceName, EngineChoice, parse_threads};
 
@@ -13,12 +13,11 @@ Examples:
   itergnn reproduce lobsters ablation --seeds 3 two tables in full
   itergnn reproduce --report-only               the report again from the results that are there
 
-Tables: summary, lobsters, ablation, iterations, regular-graphs, aligned, families, graph-classification, clrs, pacman, properties. A result that is there is not made again, so the same command goes on after Ctrl-C;
-results, report.md and report.html stand in the folder given by --out.")]
+A result that is there is not made again, so the same command goes on after Ctrl-C; results, report.md and report.html stand in the folder given by --out.")]
 pub(crate) struct ReproduceArguments {
     /// Tables to make; all unless given.
-    #[arg(value_name = "TABLE")]
-    pub(crate) tables: Vec<String>,
+    #[arg(value_name = "TABLE", value_enum)]
+    pub(crate) tables: Vec<TableName>,
     /// Fewer samples, epochs and test graphs: shows that everything runs and roughly where it ends.
     #[arg(long)]
     pub(crate) quick: bool,
@@ -53,6 +52,49 @@ pub(crate) struct ReproduceArguments {
     /// One JSON object on stdout.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// A part of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableName {
+    /// The paper's table 1.
+    Summary,
+    /// The paper's table 2.
+    Lobsters,
+    /// The paper's table 3.
+    Ablation,
+    /// What the paper leaves open about networks of a fixed depth.
+    Options,
+    /// Iterations against distance.
+    Iterations,
+    /// Regular graphs told apart by random attributes.
+    RegularGraphs,
+    /// The same network trained on other graphs.
+    Beyond,
+    /// Task-aligned families on the paper's columns.
+    Aligned,
+    /// How much of them is fitted.
+    Families,
+    /// GIN and Iter-GIN; needs --data.
+    GraphClassification,
+    /// Algorithms learned without hints.
+    Clrs,
+    /// What `eval --grid` has measured.
+    Pacman,
+    /// Pictures of the generators.
+    Properties,
+}
+
+impl TableName {
+    /// The name on the command line and in the catalogue of trainings.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())
+    }
+
+    /// Whether a queue of trainings from the catalogue makes it.
+    pub(crate) fn is_queued(self) -> bool {
+        !matches!(self, Self::GraphClassification | Self::Clrs | Self::Pacman | Self::Properties)
+    }
 }
 
 #[derive(Debug, Args)]

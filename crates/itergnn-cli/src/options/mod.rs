@@ -16,7 +16,7 @@ use clap::{
 use strum::VariantNames;
 
 pub(crate) use data::{ExactArguments, PropertiesArguments, ReadingOptions, SampleArguments, TaskChoice};
-pub(crate) use measuring::{BenchArguments, ReproduceArguments};
+pub(crate) use measuring::{BenchArguments, ReproduceArguments, TableName};
 pub(crate) use models::{EvalArguments, ImportArguments, PlayArguments, PredictArguments, SolveArguments};
 pub(crate) use serving::ServeArguments;
 pub(crate) use subject::Subject;

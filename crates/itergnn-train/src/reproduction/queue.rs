@@ -18,7 +18,7 @@ use crate::train::train_resolved;
 use crate::{MethodConfig, Outcome, ResolvedRun, RunConfig, SeedOutcome, Silent, Status, TrainError, TrainOptions};
 
 /// Groups of trainings that share the card: one alone leaves most of it idle.
-const GROUPS_AT_ONCE: usize = 3;
+const GROUPS_AT_ONCE: usize = 6;
 
 /// Name under which the failure of a training stands among those of evaluations.
 const TRAINING: &str = "training";

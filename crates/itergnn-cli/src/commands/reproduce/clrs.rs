@@ -15,7 +15,7 @@ use strum::VariantArray;
 use crate::{
     commands::train::failure,
     failure::Failure,
-    options::ReproduceArguments,
+    options::{ReproduceArguments, TableName},
     output::note,
     report::{ReportCell, ReportSection, ReportTable},
 };
@@ -37,7 +37,7 @@ pub(super) fn run(
 
 fn jobs(arguments: &ReproduceArguments, budget: &Budget) -> Result<Vec<ClrsJob>, Failure> {
     // Names of models of other tables are no algorithms.
-    let names = if arguments.tables == [NAME] { &arguments.models[..] } else { &[] };
+    let names = if arguments.tables == [TableName::Clrs] { &arguments.models[..] } else { &[] };
     ClrsJob::plan(budget, arguments.samples, arguments.epochs, names).map_err(failure)
 }
 

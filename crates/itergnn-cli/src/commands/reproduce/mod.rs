@@ -18,9 +18,10 @@ use std::{
     },
 };
 
+use clap::ValueEnum;
 use itergnn::train::{
     Start, TrainOptions,
-    reproduction::{Budget, Job, ResultStore, Section, TrainingPlace, catalogue, run_queue, section_names},
+    reproduction::{Budget, Job, ResultStore, Section, TrainingPlace, catalogue, run_queue},
 };
 
 use crate::{
@@ -29,7 +30,7 @@ use crate::{
     estimate::{Allowance, RECORD_BYTES},
     failure::Failure,
     given::Given,
-    options::ReproduceArguments,
+    options::{ReproduceArguments, TableName},
     output::{self, Output, note, print, print_json},
     report::{Report, ReportCell, today},
 };
@@ -41,18 +42,14 @@ const OPENING: &str = "A graph neural network is trained on small graphs and the
     and is asked for distances in trees of up to 5,000. The picture shows how wrong its answer is. A curve ends where a network does not stop by itself or its numbers overflow. \
     The tables put every number of the paper beside ours, by networks that are the paper's. Task-aligned families, which carry an algorithm for their task, have tables of their own below.";
 
-/// Parts of the report that no queue of trainings makes.
-const OTHERS: [&str; 4] = ["graph-classification", clrs::NAME, "pacman", "properties"];
-
 pub(crate) fn run(arguments: &ReproduceArguments, given: &Given) -> Result<(), Failure> {
-    check_names(arguments)?;
     refuse_flags(arguments, given)?;
     let budget = budget(arguments)?;
     let sections = catalogue(&budget).map_err(failure)?;
     let store = ResultStore::open(&arguments.out.join("results")).map_err(failure)?;
-    let chosen = sections.iter().filter(|section| is_wanted(arguments, section.table.id));
+    let chosen = sections.iter().filter(|section| is_section_wanted(arguments, section));
     let mut jobs = Job::plan(chosen.flat_map(|section| &section.experiments), &budget.seeds);
-    if arguments.tables != [clrs::NAME] {
+    if arguments.tables != [TableName::Clrs] {
         keep_models(&mut jobs, &arguments.models)?;
     }
     let stop = stop_on_interrupt()?;
@@ -66,12 +63,12 @@ pub(crate) fn run(arguments: &ReproduceArguments, given: &Given) -> Result<(), F
             DeviceName::Cuda => TrainingPlace::Card,
         };
         run_queue(&jobs, &store, &runs, &options, workers, place, &mut view).map_err(failure)?;
-        if is_wanted(arguments, "summary") && !stop.load(Ordering::Relaxed) {
+        if is_wanted(arguments, TableName::Summary) && !stop.load(Ordering::Relaxed) {
             yardsticks::run(&arguments.out, arguments.quick)?;
         }
         classify(arguments, workers, &stop)?;
-        let is_chosen = arguments.models.is_empty() || arguments.tables == [clrs::NAME];
-        if is_wanted(arguments, clrs::NAME) && is_chosen && !stop.load(Ordering::Relaxed) {
+        let is_chosen = arguments.models.is_empty() || arguments.tables == [TableName::Clrs];
+        if is_wanted(arguments, TableName::Clrs) && is_chosen && !stop.load(Ordering::Relaxed) {
             clrs::run(arguments, &budget, &options, workers)?;
         }
     }
@@ -102,9 +99,9 @@ fn budget(arguments: &ReproduceArguments) -> Result<Budget, Failure> {
 /// data and epochs.
 fn refuse_flags(arguments: &ReproduceArguments, given: &Given) -> Result<(), Failure> {
     let mut meant = vec!["quick", "out", "report-only"];
-    let queued = section_names().into_iter().any(|name| is_wanted(arguments, name));
-    let trains = queued || is_wanted(arguments, clrs::NAME);
-    let classifies = is_wanted(arguments, "graph-classification");
+    let queued = TableName::value_variants().iter().any(|&table| table.is_queued() && is_wanted(arguments, table));
+    let trains = queued || is_wanted(arguments, TableName::Clrs);
+    let classifies = is_wanted(arguments, TableName::GraphClassification);
     if trains {
         meant.extend(["samples", "epochs"]);
     }
@@ -141,7 +138,7 @@ fn keep_models(jobs: &mut Vec<Job>, models: &[String]) -> Result<(), Failure> {
 
 /// The cross-validations, if they are wanted and there is data.
 fn classify(arguments: &ReproduceArguments, workers: usize, stop: &Arc<AtomicBool>) -> Result<(), Failure> {
-    if !is_wanted(arguments, "graph-classification") || stop.load(Ordering::Relaxed) {
+    if !is_wanted(arguments, TableName::GraphClassification) || stop.load(Ordering::Relaxed) {
         return Ok(());
     }
     let Some(data) = &arguments.data else {
@@ -157,16 +154,12 @@ fn classify(arguments: &ReproduceArguments, workers: usize, stop: &Arc<AtomicBoo
     classification::run(&classification::Plan { data, epochs, workers, stop }, &arguments.out).map(drop)
 }
 
-fn check_names(arguments: &ReproduceArguments) -> Result<(), Failure> {
-    let known: Vec<&str> = section_names().into_iter().chain(OTHERS).collect();
-    match arguments.tables.iter().find(|name| !known.contains(&name.as_str())) {
-        Some(name) => Err(Failure::bad_input(format!("no table `{name}`; there are {}", known.join(", ")))),
-        None => Ok(()),
-    }
+fn is_wanted(arguments: &ReproduceArguments, table: TableName) -> bool {
+    arguments.tables.is_empty() || arguments.tables.contains(&table)
 }
 
-fn is_wanted(arguments: &ReproduceArguments, name: &str) -> bool {
-    arguments.tables.is_empty() || arguments.tables.iter().any(|table| table == name)
+fn is_section_wanted(arguments: &ReproduceArguments, section: &Section) -> bool {
+    arguments.tables.is_empty() || arguments.tables.iter().any(|table| table.name() == section.table.id)
 }
 
 /// The report of everything that is there, not only of what was asked for now.
@@ -239,12 +232,12 @@ fn show(
     sections: &[Section],
     store: &ResultStore,
 ) -> Result<(), Failure> {
-    let chosen = || sections.iter().filter(|section| is_wanted(arguments, section.table.id));
+    let chosen = || sections.iter().filter(|section| is_section_wanted(arguments, section));
     if arguments.json {
         let tables: Vec<_> = chosen().map(|section| tables::json_of(section, store)).collect();
         let page = arguments.out.join("report.html");
         let mut answer = serde_json::json!({ "tables": tables, "report": page });
-        if is_wanted(arguments, clrs::NAME) {
+        if is_wanted(arguments, TableName::Clrs) {
             let results = clrs::results(&arguments.out.join("results"));
             answer[clrs::NAME] = results.into_iter().map(|(_, result)| serde_json::json!(result)).collect();
         }
@@ -252,7 +245,7 @@ fn show(
     }
     let algorithms = clrs::section(&arguments.out.join("results")).title;
     let titles = chosen().map(|section| section.table.title.to_string());
-    for title in titles.chain(is_wanted(arguments, clrs::NAME).then_some(algorithms)) {
+    for title in titles.chain(is_wanted(arguments, TableName::Clrs).then_some(algorithms)) {
         let Some(part) = report.sections.iter().find(|part| part.title == title) else { continue };
         print(&format!("{}\n", part.title))?;
         if let Some(table) = part.tables.first() {
@@ -262,4 +255,15 @@ fn show(
         }
     }
     print(&format!("report: {}\n", arguments.out.join("report.html").display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_table_of_the_catalogue_has_a_name_on_the_command_line() {
+        let named = TableName::value_variants().iter().filter(|table| table.is_queued());
+        assert!(named.map(|table| table.name()).eq(itergnn::train::reproduction::section_names()));
+    }
 }
