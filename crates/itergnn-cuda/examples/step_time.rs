@@ -1,8 +1,7 @@
 //! Times whole training steps: 32 graphs of sizes [4, 34), 30 iterations of which none stops early, hidden width 64.
 //!
-//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile] [part of a name]
-//! [plain|sliced]`; a 0 leaves the choice to the plan, `plain` keeps to products without tensor cores, `sliced` to
-//! those with them. Then one large graph.
+//! `cargo run --release -p itergnn-cuda --example step_time [steps] [threads blocks graphs tile cluster]
+//! [part of a name]`; a 0 leaves the choice to the plan. Then one large graph.
 
 use std::time::Instant;
 
@@ -73,8 +72,39 @@ fn knn(numbers: &mut Numbers) -> (usize, Vec<(u32, u32)>) {
     (count, edges)
 }
 
+/// A triangulation, both directions: a node more at a time inside a random triangle.
+fn planar(numbers: &mut Numbers) -> (usize, Vec<(u32, u32)>) {
+    let count = 4 + numbers.below(30);
+    let mut edges = vec![(0, 1), (1, 0), (1, 2), (2, 1), (2, 0), (0, 2)];
+    let mut triangles = vec![[0, 1, 2], [0, 1, 2]];
+    for node in 3..count as u32 {
+        let [a, b, c] = triangles.swap_remove(numbers.below(triangles.len()));
+        triangles.extend([[a, b, node], [b, c, node], [c, a, node]]);
+        edges.extend([a, b, c].iter().flat_map(|&corner| [(corner, node), (node, corner)]));
+    }
+    (count, edges)
+}
+
+/// A picture of side 4 to 10, every pixel joined with those beside, above and below.
+fn navigation(numbers: &mut Numbers) -> (usize, Vec<(u32, u32)>) {
+    let side = 4 + numbers.below(7) as u32;
+    let mut edges = Vec::new();
+    for pixel in 0..side * side {
+        if pixel % side + 1 < side {
+            edges.extend([(pixel, pixel + 1), (pixel + 1, pixel)]);
+        }
+        if pixel + side < side * side {
+            edges.extend([(pixel, pixel + side), (pixel + side, pixel)]);
+        }
+    }
+    ((side * side) as usize, edges)
+}
+
 /// Draws the number of nodes and the edges of a graph.
 type Draw = fn(&mut Numbers) -> (usize, Vec<(u32, u32)>);
+
+const GRAPHS: [(&str, Draw); 5] =
+    [("lobster", lobster), ("er", er), ("knn", knn), ("planar", planar), ("navigation", navigation)];
 
 fn samples(draw: Draw) -> Samples {
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
@@ -160,21 +190,18 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
     let numbers: Vec<usize> = std::env::args().skip(1).filter_map(|text| text.parse().ok()).collect();
     let steps = numbers.first().copied().unwrap_or(200);
     let at = |index: usize| numbers.get(index).copied().filter(|&value| value > 0);
-    let kernels = std::env::args().skip(1).find(|text| ["plain", "sliced"].contains(&text.as_str()));
     let tuning = Tuning {
         threads: at(1),
         blocks_per_multiprocessor: at(2),
         graphs: at(3),
         edge_tile: at(4),
         large: None,
-        sliced: kernels.as_ref().map(|kernels| kernels == "sliced"),
+        cluster: at(5),
     };
     let gpu = Gpu::open()?;
     println!("{}, {} multiprocessors", gpu.name(), gpu.multiprocessors());
     let iterative = ControllerConfig::iter_decay().with_iter(|iter| iter.epsilon = 0.0);
-    let words =
-        std::env::args().skip(1).filter(|text| text.parse::<usize>().is_err() && Some(text) != kernels.as_ref());
-    let wanted: Vec<String> = words.collect();
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|text| text.parse::<usize>().is_err()).collect();
     for (what, kind, aggregation, controller) in [
         ("path-sim max", LayerKind::PathSim, Aggregation::Max, iterative),
         ("path-sim max, stack", LayerKind::PathSim, Aggregation::Max, ControllerConfig::stack(30)),
@@ -190,7 +217,7 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
             readout: Readout::Max,
             head: perceptron(vec![64, 1], false),
         };
-        for (name, draw) in [("lobster", lobster as fn(&mut Numbers) -> _), ("er", er), ("knn", knn)] {
+        for (name, draw) in GRAPHS {
             if wanted.iter().any(|part| !format!("{what} {name}").contains(part)) {
                 continue;
             }

@@ -29,12 +29,8 @@ mod support;
 use support::{Numbers, Sample, all_of, distance, truth};
 
 /// Shared memory and multiprocessors of an H200.
-const LIMITS: Limits = Limits {
-    multiprocessors: 132,
-    shared_per_block: 227 << 10,
-    shared_per_multiprocessor: 228 << 10,
-    tensor_cores: true,
-};
+const LIMITS: Limits =
+    Limits { multiprocessors: 132, shared_per_block: 227 << 10, shared_per_multiprocessor: 228 << 10, clusters: true };
 
 const PRICE: f64 = 0.3;
 
@@ -128,11 +124,12 @@ fn emulated(
     }
     let mut launch = Launch { packs: packs.len() as i32, samples: samples.host_addresses(), ..Launch::default() };
     let workspace = plan.describe(network, 2, &mut launch);
-    let mut floats = room(4 * packs.len() * workspace.floats);
-    let mut winners = room(packs.len() * workspace.winner_bytes);
-    let mut rows = room(packs.len() * workspace.row_bytes);
-    let mut gradients = vec![f32::NAN; packs.len() * parameters.len()];
-    let mut reports = vec![f32::NAN; 4 * packs.len()];
+    let blocks = packs.len() * plan.cluster;
+    let mut floats = room(4 * blocks * workspace.floats);
+    let mut winners = room(blocks * workspace.winner_bytes);
+    let mut rows = room(blocks * workspace.row_bytes);
+    let mut gradients = vec![f32::NAN; blocks * parameters.len()];
+    let mut reports = vec![f32::NAN; 4 * blocks];
     launch.recipes = recipes.as_ptr() as u64;
     launch.steps = steps.as_ptr() as u64;
     launch.slots = slots.as_ptr() as u64;
@@ -175,14 +172,20 @@ fn cases() -> Vec<Case> {
     let rectified: fn(&mut LayerConfig) =
         |layer| (layer.use_edge_attributes, layer.output_activation) = (true, Activation::LeakyRelu);
     let nodes = iterative(|options| (options.scope, options.confidence_bias) = (Scope::Node, Some(true)));
-    let tiles = Tuning { graphs: Some(3), edge_tile: Some(16), sliced: Some(true), ..Tuning::default() };
-    let plain = Tuning { sliced: Some(false), ..Tuning::default() };
+    let tiles = Tuning { graphs: Some(3), edge_tile: Some(16), ..Tuning::default() };
+    let plain = Tuning { cluster: Some(1), ..Tuning::default() };
+    let clusters = |cluster, graphs| Tuning { cluster: Some(cluster), graphs: Some(graphs), ..Tuning::default() };
     vec![
         Case { hidden: 64, biased: false, ..path_sim("path-sim, hidden 64", iterative(|_| {})) },
         Case { tuning: tiles, ..path_sim("path-sim, tiles", iterative(|options| options.normalised = true)) },
         path_sim("path-sim, stack", ControllerConfig::stack(3)),
         path_sim("path-sim, node-wise", nodes),
         Case { tuning: plain, ..path_sim("path-sim, plain", iterative(|_| {})) },
+        Case {
+            tuning: clusters(2, 2),
+            ..path_sim("path-sim, clusters of two", iterative(|options| options.normalised = true))
+        },
+        Case { tuning: clusters(3, 1), ..path_sim("path-sim, stack, clusters of three", ControllerConfig::stack(3)) },
         case("path, attention", LayerKind::Path, Aggregation::Attention, iterative(|_| {})),
         case("mpnn-max, shared", LayerKind::MpnnMax, Aggregation::Max, ControllerConfig::shared(4)),
         Case { change: rectified, ..case("gcn", LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(3)) },

@@ -91,7 +91,7 @@ impl Ensemble {
         let mut launch = Launch::default();
         let workspace = plan.describe(&network, outputs, &mut launch);
         let packs_cap = batch;
-        let (count, blocks) = (models.len() * network.parameters(), models.len() * packs_cap);
+        let (count, blocks) = (models.len() * network.parameters(), models.len() * packs_cap * plan.cluster);
         let parts = network.parameters().div_ceil(UPDATE_THREADS);
         gpu.check_memory(blocks as u64 * (workspace.bytes() + 4 * network.parameters() as u64) + 16 * count as u64)?;
         let device_samples = DeviceSamples::upload(gpu, &samples)?;
@@ -128,10 +128,18 @@ impl Ensemble {
     /// How the work is laid out, in words; for notes beside measurements.
     pub fn layout(&self) -> String {
         let Plan {
-            threads, blocks_per_multiprocessor, capacity, edge_tile, graphs_per_pack, shared_bytes, large, ..
+            threads,
+            blocks_per_multiprocessor,
+            cluster,
+            capacity,
+            edge_tile,
+            graphs_per_pack,
+            shared_bytes,
+            large,
+            ..
         } = self.plan;
         format!(
-            "{threads} threads, {blocks_per_multiprocessor} blocks per multiprocessor, {graphs_per_pack} graphs per block, {} rows, {} edges in tiles of {edge_tile}, {} KiB of shared memory{}",
+            "{threads} threads, {blocks_per_multiprocessor} blocks per multiprocessor, {graphs_per_pack} graphs per block, {cluster} blocks per graph, {} rows, {} edges in tiles of {edge_tile}, {} KiB of shared memory{}",
             capacity.rows,
             capacity.edges,
             shared_bytes >> 10,
@@ -244,7 +252,7 @@ impl Ensemble {
                 list.clear();
                 let rate = batch(step, model, &mut list);
                 self.check_batch(&list)?;
-                let target = list.len().div_ceil(self.plan.graphs_per_pack);
+                let target = self.plan.packs_of(&self.samples, &list, costs);
                 let packs = pack(&self.samples, &list, target, self.plan.capacity, costs);
                 let targets: usize = list.iter().map(|&sample| self.samples.target_count(sample)).sum();
                 let nodes: usize = list.iter().map(|&sample| self.samples.node_count(sample)).sum();
@@ -255,7 +263,7 @@ impl Ensemble {
                 let time = i32::try_from(self.times[model].max(1)).unwrap_or(i32::MAX);
                 let second = (1.0 - (recipe.beta_2 as f32).powi(time)).sqrt();
                 chunk.steps.push(StepNumbers {
-                    packs: packs.len() as i32,
+                    packs: (packs.len() * self.plan.cluster) as i32,
                     inverse_targets: 1.0 / targets.max(1) as f32,
                     inverse_units: 1.0 / units.max(1) as f32,
                     rate: rate as f32,
@@ -305,11 +313,12 @@ impl Ensemble {
         let parts = self.network.parameters().div_ceil(UPDATE_THREADS);
         let mut update = self.buffers.update(gpu);
         (update.parameter_count, update.parts) = (self.network.parameters() as i32, parts as i32);
-        update.packs = chunk.packs as i32;
+        let blocks = chunk.packs * self.plan.cluster;
+        update.packs = blocks as i32;
         let mut launch =
             Launch { packs: chunk.packs as i32, samples: self.device_samples.addresses(gpu), ..self.launch };
         let shape = LaunchConfig {
-            grid_dim: (chunk.packs as u32, models as u32, 1),
+            grid_dim: (blocks as u32, models as u32, 1),
             block_dim: (self.plan.threads as u32, 1, 1),
             shared_mem_bytes: self.plan.shared_bytes as u32,
         };

@@ -20,7 +20,7 @@ pub enum CudaError {
         why: String,
     },
     /// A card without the instructions that the kernels need.
-    #[error("{name} has compute capability {major}.{minor}, the kernels need 7.0 or later; use device cpu")]
+    #[error("{name} has compute capability {major}.{minor}, the kernels need 8.0 or later; use device cpu")]
     TooOld {
         /// The card.
         name: String,

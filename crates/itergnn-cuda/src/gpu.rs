@@ -7,8 +7,8 @@ use cudarc::driver::{CudaContext, CudaStream};
 
 use crate::CudaError;
 
-/// Compute capability that the kernels need: independent threads of a warp, and 96 KiB of shared memory.
-const OLDEST: (i32, i32) = (7, 0);
+/// Compute capability that the kernels need: tensor cores that multiply TF32.
+const OLDEST: (i32, i32) = (8, 0);
 
 /// A card, ready for work. Clones speak of the same card.
 #[derive(Clone)]
@@ -27,11 +27,23 @@ pub(crate) struct Limits {
     /// Most bytes of shared memory.
     pub(crate) shared_per_block: usize,
     pub(crate) shared_per_multiprocessor: usize,
-    /// Whether there are tensor cores that multiply bfloat16, and copies in the background.
-    pub(crate) tensor_cores: bool,
+    /// Whether thread blocks can work in clusters.
+    pub(crate) clusters: bool,
 }
 
 impl Limits {
+    /// How many thread blocks, at most, can share each of `graphs` graphs, if the smallest ones may share a cluster.
+    pub(crate) fn cluster(&self, graphs: usize, most: usize) -> usize {
+        (2..=most).rev().find(|&cluster| cluster * graphs <= self.multiprocessors).unwrap_or(1)
+    }
+
+    /// Clusters of so many blocks that find a place at once, a multiprocessor for each block. They must be neighbours:
+    /// pairs always are, larger clusters leave some multiprocessors empty.
+    pub(crate) fn clusters_at_once(&self, cluster: usize) -> usize {
+        let places = if cluster > 2 { self.multiprocessors * 7 / 8 } else { self.multiprocessors };
+        places / cluster
+    }
+
     /// Bytes of shared memory for each of `blocks` thread blocks on a multiprocessor.
     pub(crate) fn shared_memory(&self, blocks: usize) -> usize {
         // The driver keeps a kibibyte for itself in every block.
@@ -69,7 +81,7 @@ impl Gpu {
             multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
             shared_per_block: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?,
             shared_per_multiprocessor: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR)?,
-            tensor_cores: capability >= (8, 0),
+            clusters: capability >= (9, 0),
         };
         Ok(Self { stream: context.default_stream(), context, name, capability, limits })
     }

@@ -22,6 +22,13 @@ pub(crate) struct Costs {
     pub(crate) edge: usize,
 }
 
+impl Costs {
+    /// The work of a sample.
+    pub(crate) fn of(&self, samples: &Samples, sample: u32) -> usize {
+        self.row * rows(samples.node_count(sample)) + self.edge * samples.edge_count(sample)
+    }
+}
+
 /// Distributes samples to `target` packs, or to more where they do not fit: the costliest sample first, each to the
 /// pack with the least work. The same list gives the same packs; those with most work come first.
 pub(crate) fn pack(samples: &Samples, list: &[u32], target: usize, capacity: Capacity, costs: Costs) -> Vec<Vec<u32>> {
@@ -32,8 +39,7 @@ pub(crate) fn pack(samples: &Samples, list: &[u32], target: usize, capacity: Cap
         work: usize,
     }
     let mut bins: Vec<Bin> = Vec::new();
-    let work = |&sample: &u32| costs.row * rows(samples.node_count(sample)) + costs.edge * samples.edge_count(sample);
-    let mut order: Vec<(usize, u32)> = list.iter().map(|sample| (work(sample), *sample)).collect();
+    let mut order: Vec<(usize, u32)> = list.iter().map(|&sample| (costs.of(samples, sample), sample)).collect();
     // A stable sort: equal samples keep the order of the batch.
     order.sort_by_key(|&(work, _)| std::cmp::Reverse(work));
     for (work, sample) in order {

@@ -19,17 +19,19 @@ pub struct Tuning {
     pub edge_tile: Option<usize>,
     /// Keep node rows in global memory, as graphs too large for shared memory need.
     pub large: Option<bool>,
-    /// Multiply on tensor cores, in single precision, where there are such kernels. By default where every graph has a
-    /// multiprocessor for itself: with more, the other kernels, which take less memory for each, are as quick.
-    pub sliced: Option<bool>,
+    /// Thread blocks that share a graph, where there are such kernels. By default as many as find a multiprocessor
+    /// each.
+    pub cluster: Option<usize>,
 }
 
 /// Most graphs of a thread block.
 const GRAPHS: usize = 8;
 
-/// A tile of edges below this spends more time waiting than multiplying; on tensor cores sooner.
+/// Most thread blocks that share a graph.
+const CLUSTER: usize = 4;
+
+/// A tile of edges below this spends more time waiting than multiplying.
 const SMALL_TILE: usize = 32;
-const SMALL_SLICED_TILE: usize = 48;
 
 /// Sizes of everything in a thread block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +39,12 @@ pub(crate) struct Plan {
     pub(crate) threads: usize,
     pub(crate) blocks_per_multiprocessor: usize,
     pub(crate) large: bool,
-    pub(crate) sliced: bool,
+    /// Thread blocks that share a pack.
+    pub(crate) cluster: usize,
+    /// Packs of a model that find a place on the card at once, where blocks share them.
+    pub(crate) packs_at_once: usize,
+    /// Work of a pack, where it has several graphs.
+    pub(crate) pack_work: usize,
     pub(crate) wide_winners: bool,
     pub(crate) training: bool,
     pub(crate) capacity: Capacity,
@@ -71,70 +78,79 @@ impl Plan {
         if samples.largest_degree() >= 0x7fff {
             return Err(CudaError::Unsupported("a node with more than 32,766 incoming edges".to_owned()));
         }
-        let able = limits.tensor_cores && Widths::can_be_sliced(network) && tuning.threads.is_none();
-        let wanted = able && tuning.sliced.unwrap_or(models * batch <= limits.multiprocessors);
-        for sliced in [true, false] {
-            let widths = Widths::of(network, sliced);
-            let threads = tuning.threads.unwrap_or(widths.threads());
-            let most_graphs = GRAPHS.min(threads / (widths.hidden / 4));
-            let indices_fit = |capacity: Capacity| capacity.rows.max(capacity.edges) < 1 << 16;
-            let mut plan = Self {
-                threads,
-                blocks_per_multiprocessor: 1,
-                large: false,
-                sliced,
-                wide_winners,
-                training,
-                capacity: Capacity { graphs: most_graphs, rows: most_rows, edges: most_edges },
-                edge_tile: 0,
-                graphs_per_pack: 1,
-                iterations,
-                shared_bytes: 0,
-            };
-            for blocks in [1, 2] {
-                let others = tuning.blocks_per_multiprocessor.is_some_and(|wanted| wanted != blocks);
-                if others || (sliced && (!wanted || blocks > 1)) || tuning.large == Some(true) {
-                    continue;
-                }
-                let places = (limits.multiprocessors * blocks).max(1);
-                let share = tuning.graphs.unwrap_or((models * batch).div_ceil(places)).clamp(1, most_graphs);
-                // As many graphs as spread the work over the card, fewer where shared memory ends; a quarter more room
-                // than the mean needs.
-                for graphs in (1..=share).rev() {
-                    let room =
-                        |most: usize, mean: usize| if graphs == 1 { most } else { most.max(mean * graphs * 5 / 4) };
-                    let capacity = Capacity {
-                        graphs: most_graphs,
-                        rows: rows(room(most_rows, mean_rows)),
-                        edges: room(most_edges, mean_edges),
-                    };
-                    plan = Self { blocks_per_multiprocessor: blocks, capacity, graphs_per_pack: graphs, ..plan };
-                    let tile = plan.widest_tile(&widths, limits.shared_memory(blocks), tuning.edge_tile);
-                    let small = match (widths.convolution, sliced) {
-                        (true, _) => 0,
-                        (_, true) => SMALL_SLICED_TILE.min(most_edges.next_multiple_of(16)),
-                        (_, false) => SMALL_TILE,
-                    };
-                    let enough = small.max(plan.smallest_tile(&widths)).min(tuning.edge_tile.unwrap_or(usize::MAX));
-                    if indices_fit(capacity) && tile.is_some_and(|tile| tile >= enough || (graphs == 1 && !sliced)) {
-                        plan.edge_tile = tile.unwrap_or(enough);
-                        plan.shared_bytes = plan.shared(&widths);
-                        return Ok(plan);
-                    }
-                }
+        let widths = Widths::of(network);
+        let threads = tuning.threads.unwrap_or(widths.threads());
+        let several = tuning.graphs.is_some_and(|graphs| graphs > 1);
+        let cluster = match (limits.clusters && Widths::can_be_shared(network), tuning.cluster) {
+            (true, Some(wanted)) => wanted.clamp(1, CLUSTER),
+            (true, None) if !several => limits.cluster(models * batch, CLUSTER),
+            _ => 1,
+        };
+        // The smallest graphs share a cluster where one for each would not find a place at once.
+        let packs_at_once = match tuning.graphs {
+            _ if cluster == 1 => usize::MAX,
+            Some(graphs) => batch.div_ceil(graphs),
+            None => limits.clusters_at_once(cluster) / models.max(1),
+        };
+        let most_graphs = match cluster {
+            1 => GRAPHS.min(threads / (widths.hidden / 4)),
+            _ if batch <= packs_at_once || !training => 1,
+            _ => 2,
+        };
+        let indices_fit = |capacity: Capacity| capacity.rows.max(capacity.edges) < 1 << 16;
+        let mut plan = Self {
+            threads,
+            blocks_per_multiprocessor: 1,
+            large: false,
+            cluster,
+            packs_at_once: packs_at_once.max(1),
+            pack_work: 0,
+            wide_winners,
+            training,
+            capacity: Capacity { graphs: most_graphs, rows: most_rows, edges: most_edges },
+            edge_tile: 0,
+            graphs_per_pack: 1,
+            iterations,
+            shared_bytes: 0,
+        };
+        for blocks in [1, 2] {
+            let others = tuning.blocks_per_multiprocessor.is_some_and(|wanted| wanted != blocks);
+            if others || tuning.large == Some(true) {
+                continue;
             }
-            if !sliced {
-                return plan.in_global_memory(limits, &widths, tuning).ok_or_else(|| {
-                    CudaError::Unsupported(format!("a hidden width of {}", network.block().hidden_width()))
-                });
+            let places =
+                if cluster > 1 { limits.clusters_at_once(cluster) } else { limits.multiprocessors * blocks }.max(1);
+            let share = tuning.graphs.unwrap_or((models * batch).div_ceil(places)).clamp(1, most_graphs);
+            // As many graphs as spread the work over the card, fewer where shared memory ends; a quarter more room than
+            // the mean needs.
+            for graphs in (1..=share).rev() {
+                let room = |most: usize, mean: usize| if graphs == 1 { most } else { most.max(mean * graphs * 5 / 4) };
+                let capacity = Capacity {
+                    graphs: most_graphs,
+                    rows: rows(room(most_rows, mean_rows)),
+                    edges: room(most_edges, mean_edges),
+                };
+                plan = Self { blocks_per_multiprocessor: blocks, capacity, graphs_per_pack: graphs, ..plan };
+                let tile = plan.widest_tile(&widths, limits.shared_memory(blocks), tuning.edge_tile);
+                let small = if widths.convolution { 0 } else { SMALL_TILE };
+                let enough = small.max(plan.smallest_tile(&widths)).min(tuning.edge_tile.unwrap_or(usize::MAX));
+                if indices_fit(capacity) && tile.is_some_and(|tile| tile >= enough || graphs == 1) {
+                    plan.edge_tile = tile.unwrap_or(enough);
+                    plan.shared_bytes = plan.shared(&widths);
+                    let costs = plan.costs(network);
+                    // A little more than the mean, so that all models together rarely need more places than there are.
+                    plan.pack_work = graphs * (mean_rows * costs.row + mean_edges * costs.edge) * 103 / 100;
+                    return Ok(plan);
+                }
             }
         }
-        Err(CudaError::Unsupported("graphs of this size".to_owned()))
+        plan.in_global_memory(limits, &widths, tuning)
+            .ok_or_else(|| CudaError::Unsupported(format!("a hidden width of {}", network.block().hidden_width())))
     }
 
     /// The plan for graphs too large for shared memory, one for each thread block.
     fn in_global_memory(self, limits: &Limits, widths: &Widths, tuning: &Tuning) -> Option<Self> {
-        let mut plan = Self { large: true, blocks_per_multiprocessor: 1, graphs_per_pack: 1, ..self };
+        let mut plan = Self { large: true, cluster: 1, blocks_per_multiprocessor: 1, graphs_per_pack: 1, ..self };
         plan.edge_tile = plan.widest_tile(widths, limits.shared_memory(1), tuning.edge_tile)?;
         plan.shared_bytes = plan.shared(widths);
         Some(plan)
@@ -148,21 +164,33 @@ impl Plan {
             ("BLOCKS_PER_SM", self.blocks_per_multiprocessor),
             ("WIDE_WINNERS", usize::from(self.wide_winners)),
             ("LARGE", usize::from(self.large)),
-            ("SLICED", usize::from(self.sliced)),
             ("TRAIN", usize::from(self.training)),
+            ("PADDING", 8),
+            ("CLUSTER", self.cluster),
         ]
+    }
+
+    /// How many packs a batch should make: as many as find a place where blocks share them, otherwise such that each has
+    /// its usual work. What other models have does not matter, so that a model's sums are made in the same order beside
+    /// any others.
+    pub(crate) fn packs_of(&self, samples: &Samples, batch: &[u32], costs: Costs) -> usize {
+        if self.graphs_per_pack == 1 || self.cluster > 1 {
+            return batch.len().min(self.packs_at_once);
+        }
+        let work: usize = batch.iter().map(|&sample| costs.of(samples, sample)).sum();
+        ((work + self.pack_work / 2) / self.pack_work.max(1)).clamp(1, batch.len().max(1))
     }
 
     /// Work of a row and of an edge, for dividing it evenly.
     pub(crate) fn costs(&self, network: &Network) -> Costs {
-        let widths = Widths::of(network, self.sliced);
+        let widths = Widths::of(network);
         let edge = if widths.convolution { widths.hidden } else { widths.message * widths.hidden };
         Costs { row: widths.vector * widths.product, edge }
     }
 
     /// Fills in what a launch must know about sizes; returns the workspace of one pack.
     pub(crate) fn describe(&self, network: &Network, outputs: usize, launch: &mut Launch) -> Workspace {
-        let widths = Widths::of(network, self.sliced);
+        let widths = Widths::of(network);
         let (row_cap, iterations, graphs) = (self.capacity.rows, self.iterations, self.capacity.graphs);
         let units = self.units_most();
         let blocks = network.blocks.len();

@@ -129,7 +129,7 @@ impl Predictor {
         let at_once = (WORKSPACE_BYTES / (workspace.bytes() * models.len() as u64).max(1)).max(1) as usize;
         let at_once =
             at_once.min(gpu.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR / models.len().max(1)).min(most).max(1);
-        let blocks = at_once * models.len();
+        let blocks = at_once * models.len() * self.plan.cluster;
         gpu.check_memory(blocks as u64 * workspace.bytes())?;
         let floats: CudaSlice<f32> = stream.alloc_zeros(blocks * workspace.floats)?;
         let row_memory: CudaSlice<u8> = stream.alloc_zeros((blocks * workspace.row_bytes).max(4))?;
@@ -157,7 +157,7 @@ impl Predictor {
             launch.slots = address(gpu, &slots);
             launch.packs = part.len() as i32;
             let shape = LaunchConfig {
-                grid_dim: (part.len() as u32, models.len() as u32, 1),
+                grid_dim: ((part.len() * self.plan.cluster) as u32, models.len() as u32, 1),
                 block_dim: (self.plan.threads as u32, 1, 1),
                 shared_mem_bytes: self.plan.shared_bytes as u32,
             };

@@ -10,10 +10,11 @@ use crate::cache;
 use crate::{CudaError, Gpu, Network};
 
 /// The parts of the source, in order.
-pub(crate) const PARTS: [&str; 18] = [
+pub(crate) const PARTS: [&str; 16] = [
     include_str!("kernels/types.cu"),
-    include_str!("kernels/tiles.cu"),
-    include_str!("kernels/tensor.cu"),
+    include_str!("kernels/vectors.cu"),
+    include_str!("kernels/products.cu"),
+    include_str!("kernels/cluster.cu"),
     include_str!("kernels/pack.cu"),
     include_str!("kernels/layer.cu"),
     include_str!("kernels/score.cu"),
@@ -21,10 +22,7 @@ pub(crate) const PARTS: [&str; 18] = [
     include_str!("kernels/maximum.cu"),
     include_str!("kernels/attention.cu"),
     include_str!("kernels/convolution.cu"),
-    include_str!("kernels/slices.cu"),
-    include_str!("kernels/slices_back.cu"),
     include_str!("kernels/controller.cu"),
-    include_str!("kernels/slices_controller.cu"),
     include_str!("kernels/perceptron.cu"),
     include_str!("kernels/readout.cu"),
     include_str!("kernels/step.cu"),
@@ -32,8 +30,12 @@ pub(crate) const PARTS: [&str; 18] = [
 ];
 
 /// The source of the kernels for large graphs.
-const LARGE_PARTS: [&str; 3] =
-    [include_str!("kernels/types.cu"), include_str!("kernels/tiles.cu"), include_str!("kernels/large.cu")];
+const LARGE_PARTS: [&str; 4] = [
+    include_str!("kernels/types.cu"),
+    include_str!("kernels/vectors.cu"),
+    include_str!("kernels/tiles.cu"),
+    include_str!("kernels/large.cu"),
+];
 
 /// Nodes or edges of a tile of the kernels for large graphs.
 pub(crate) const TILE: usize = 64;
@@ -123,7 +125,15 @@ impl LargeProgram {
 /// What distinguishes the kernels for large graphs of a network from those of others.
 fn large_settings(network: &Network) -> Vec<(&'static str, usize)> {
     let mut settings = network.settings();
-    settings.extend([("THREADS", 256), ("GRAPHS", 1), ("WIDE_WINNERS", 0), ("LARGE", 1), ("SLICED", 0), ("TRAIN", 0)]);
+    settings.extend([
+        ("THREADS", 256),
+        ("GRAPHS", 1),
+        ("WIDE_WINNERS", 0),
+        ("LARGE", 1),
+        ("TRAIN", 0),
+        ("PADDING", 4),
+        ("CLUSTER", 1),
+    ]);
     settings
 }
 
@@ -242,7 +252,7 @@ mod tests {
         for (index, network) in cases.iter().enumerate() {
             let mut settings = network.settings();
             settings.extend([("THREADS", 64), ("GRAPHS", 2), ("BLOCKS_PER_SM", 1), ("WIDE_WINNERS", 0)]);
-            settings.extend([("LARGE", index % 2), ("SLICED", usize::from(index == 0)), ("TRAIN", 1)]);
+            settings.extend([("LARGE", index % 2), ("TRAIN", 1), ("PADDING", 8), ("CLUSTER", 1)]);
             let architecture = if index == 0 { "sm_80" } else { "sm_90" };
             let binary = compile(&PARTS.concat(), &options(architecture, &settings)).unwrap();
             assert!(binary.starts_with(b"\x7fELF"), "{} for {architecture}", network.block().layer.kind);

@@ -7,10 +7,8 @@ use crate::plan::Plan;
 /// Beyond this a tile of edges only takes memory.
 const LARGE_TILE: usize = 128;
 
-/// Widest states, messages and inputs whose weights fit into the registers of the sliced kernels.
-const SLICED_HIDDEN: usize = 64;
-const SLICED_MESSAGE: usize = 96;
-const SLICED_INPUT: usize = 16;
+/// Edges of a tile come in multiples of this.
+const TILE_STEP: usize = 16;
 
 /// Widths as the kernels pad them.
 #[derive(Debug, Clone, Copy)]
@@ -19,26 +17,24 @@ pub(crate) struct Widths {
     pub(crate) vector: usize,
     pub(crate) message: usize,
     pub(crate) product: usize,
-    /// Strides: of rows of vectors or products, of states, of winners.
+    /// Stride of rows of vectors or products.
     pub(crate) row: usize,
-    pub(crate) state: usize,
-    pub(crate) winner: usize,
-    /// Stride of rows in the planes that tensor cores multiply, in numbers of two bytes.
-    pub(crate) plane: usize,
+    /// Numbers of an edge in a tile: activations, and with them messages.
+    pub(crate) activation: usize,
+    pub(crate) tile: usize,
     pub(crate) edge: usize,
     pub(crate) convolution: bool,
     pub(crate) attention: bool,
     /// Whether edges have scores, and the numbers of a score.
     pub(crate) scored: bool,
     pub(crate) score: usize,
-    pub(crate) sliced: bool,
 }
 
 impl Widths {
     /// As `kernels/types.cu` has them.
-    pub(crate) fn of(network: &Network, sliced: bool) -> Self {
+    pub(crate) fn of(network: &Network) -> Self {
         let block = network.block();
-        let pad = |width: usize| width.next_multiple_of(if sliced { 8 } else { 4 });
+        let pad = |width: usize| width.next_multiple_of(8);
         let hidden = pad(block.hidden_width());
         let convolution = block.is_convolution();
         let vector = pad(block.input_width() + usize::from(block.biased() && !convolution)) + hidden;
@@ -46,50 +42,27 @@ impl Widths {
         let product = message * (1 + usize::from(block.uses_receiver()));
         let (edge, scored) = (network.edge_width(), block.has_score());
         let score = match (scored, convolution) {
-            (true, true) => pad(2 * hidden + edge + 1) + (edge + 1) * hidden,
-            (true, false) => pad(2 * vector + edge + 1),
+            (true, true) => (2 * hidden + edge + 1).next_multiple_of(4) + (edge + 1) * hidden,
+            (true, false) => (2 * vector + edge + 1).next_multiple_of(4),
             _ => 0,
         };
         let attention = scored && !convolution;
         let wide = product.max(vector);
-        let row = if sliced { (wide + 23) / 32 * 32 + 8 } else { wide };
-        let (state, winner) = if sliced { (row, hidden + 8) } else { (hidden, hidden) };
-        let plane = (wide + 55) / 64 * 64 + 8;
-        Self {
-            hidden,
-            vector,
-            message,
-            product,
-            row,
-            state,
-            winner,
-            plane,
-            edge,
-            convolution,
-            attention,
-            scored,
-            score,
-            sliced,
-        }
+        let apart = |width: usize| width + 4;
+        let (row, activation) = (apart(wide), apart(message));
+        let tile = activation + apart(hidden);
+        Self { hidden, vector, message, product, row, activation, tile, edge, convolution, attention, scored, score }
     }
 
-    /// Whether the sliced kernels know the network.
-    pub(crate) fn can_be_sliced(network: &Network) -> bool {
-        let widths = Self::of(network, true);
-        let maximum = !widths.convolution && !widths.attention && !network.block().uses_receiver();
-        maximum
-            && widths.hidden <= SLICED_HIDDEN
-            && widths.message <= SLICED_MESSAGE
-            && widths.vector - widths.hidden <= SLICED_INPUT
+    /// Whether thread blocks can share a graph: its nodes stop together, and what goes back reaches senders only.
+    pub(crate) fn can_be_shared(network: &Network) -> bool {
+        let block = network.block();
+        !block.is_convolution() && !block.has_score() && !block.uses_receiver() && !block.node_wise()
     }
 
-    /// Threads of a block: a warp for every slice of eight channels; otherwise one tile of each weight's gradient for a
-    /// thread, or two where there are many, and more threads than tiles where the rest of the work can use them. Beyond
-    /// 512 a thread has fewer registers than the tiles need.
+    /// Threads of a block: as many as keep the tensor cores of all parts of a multiprocessor busy, fewer for small
+    /// networks. Beyond 512 a thread has fewer registers than products need.
     pub(crate) fn threads(&self) -> usize {
-        if self.sliced {
-            return 4 * self.message.max(self.hidden);
-        }
         let tiles = (self.vector / 4 * (self.product / 4)).max(self.message / 4 * (self.hidden / 4));
         let threads = match tiles {
             0..=288 => (2 * tiles).clamp(128, 512),
@@ -98,35 +71,25 @@ impl Widths {
         };
         threads.next_multiple_of(32)
     }
-
-    /// Bytes of an edge in a tile: activations and messages; in the sliced kernels planes of activations and of the
-    /// gradients of messages, and messages.
-    fn tile_bytes(&self, training: bool) -> usize {
-        let planes = 6 * self.plane * (1 + usize::from(training));
-        if self.sliced { planes + 4 * self.row } else { 4 * (self.message + self.hidden) }
-    }
-
-    /// Edges of a tile come in multiples of this.
-    fn tile_step(&self) -> usize {
-        if self.sliced { 16 } else { 4 }
-    }
 }
 
 impl Plan {
     /// Edges that must at least fit: the lanes of a column meet in the memory of a tile.
     pub(crate) fn smallest_tile(&self, widths: &Widths) -> usize {
-        let width = if widths.sliced { widths.row } else { widths.message };
-        (self.threads * 4).div_ceil(width).next_multiple_of(widths.tile_step())
+        // Four numbers of each thread in the activations, and eight in activations and messages.
+        let least = (4 * self.threads).div_ceil(widths.activation).max((8 * self.threads).div_ceil(widths.tile));
+        least.next_multiple_of(TILE_STEP)
     }
 
     pub(crate) fn widest_tile(&self, widths: &Widths, available: usize, wanted: Option<usize>) -> Option<usize> {
-        let step = widths.tile_step();
+        let step = TILE_STEP;
         let empty = Self { edge_tile: 0, ..*self }.shared(widths);
         let left = available.checked_sub(empty + 64)?;
-        let tile = left / widths.tile_bytes(self.training) / step * step;
+        let tile = left / (4 * widths.tile) / step * step;
         let useful = if widths.convolution { 0 } else { self.capacity.edges.next_multiple_of(step).min(LARGE_TILE) };
         let useful = useful.max(self.smallest_tile(widths));
-        let tile = tile.min(wanted.map_or(useful, |wanted| wanted.next_multiple_of(step)));
+        let tile =
+            tile.min(wanted.map_or(useful, |wanted| wanted.next_multiple_of(step).max(self.smallest_tile(widths))));
         (tile >= self.smallest_tile(widths)).then_some(tile)
     }
 
@@ -134,32 +97,20 @@ impl Plan {
     pub(crate) fn shared(&self, widths: &Widths) -> usize {
         let aligned = |bytes: usize| bytes.next_multiple_of(16);
         let graphs = self.capacity.graphs;
-        // Three counts, eleven lists with one entry per graph, and three numbers of the active ones.
-        let pack = aligned(4 * (3 + 5 * graphs + 1 + 2 * graphs + 2 + 4 * graphs));
-        let lanes = self.threads / (widths.hidden / 4);
+        // Three counts, seventeen lists with one entry per graph, and three numbers of the active ones.
+        let pack = aligned(4 * (3 + 5 * graphs + 1 + 2 * graphs + 2 + 10 * graphs));
+        let exchange = if self.cluster > 1 { 2 * self.cluster * graphs * widths.hidden } else { 0 };
         let floats = |count: usize| aligned(4 * count);
         let second = if widths.convolution { 0 } else { widths.message * widths.hidden };
-        let layer = if widths.sliced {
-            let Capacity { rows, edges, .. } = self.capacity;
-            let planes = |count: usize| aligned(6 * count * widths.plane);
-            let both = 1 + usize::from(self.training);
-            both * (planes(self.edge_tile) + planes(rows + 1))
-                + floats(self.edge_tile * widths.row)
-                + aligned(16 * rows)
-                + floats(edges)
-                + floats(2 * (both - 1) * edges)
-        } else {
-            floats(widths.vector * widths.product)
-                + floats(second)
-                + floats(if widths.attention && self.training { second } else { 0 })
-                + floats(widths.score)
-                + floats(if self.training { widths.score } else { 0 })
-                + floats(if widths.convolution { 0 } else { widths.edge * widths.message })
-                + floats(widths.hidden)
-                + floats(self.edge_tile * widths.message)
-                + floats(self.edge_tile * widths.hidden)
-        };
-        let fixed = pack + layer + floats(widths.hidden + 4) + 2 * floats(lanes * widths.hidden);
+        let layer = floats(widths.vector * widths.product)
+            + floats(second)
+            + floats(if widths.attention && self.training { second } else { 0 })
+            + floats(widths.score)
+            + floats(if self.training { widths.score } else { 0 })
+            + floats(if widths.convolution { 0 } else { widths.edge * widths.message })
+            + floats(widths.hidden)
+            + floats(self.edge_tile * widths.tile);
+        let fixed = pack + layer + floats(exchange) + floats(widths.hidden + 4) + floats(graphs * widths.hidden);
         if self.large { fixed } else { fixed + self.row_bytes(widths) }
     }
 
@@ -168,13 +119,12 @@ impl Plan {
         let aligned = |bytes: usize| bytes.next_multiple_of(16);
         let Capacity { rows, edges, .. } = self.capacity;
         let index = if self.large { 4 } else { 2 };
-        let winners = if widths.sliced && self.training { 2 * rows } else { rows };
         let winner = if self.wide_winners { 2 } else { 1 };
         let backward = if self.training { edges } else { 0 };
         let receiver = if widths.product > widths.message { backward } else { 0 };
         let scored = |count: usize| aligned(if widths.scored { 4 * count } else { 0 });
         2 * aligned(4 * rows * widths.row)
-            + aligned(4 * rows * widths.state)
+            + aligned(4 * rows * widths.hidden)
             + aligned(4 * edges * widths.edge)
             + aligned(4 * backward * widths.edge)
             + 2 * scored(rows)
@@ -182,7 +132,7 @@ impl Plan {
             + 2 * scored(edges)
             + scored(backward)
             + 5 * aligned(4 * self.units_most())
-            + aligned(winner * winners * widths.winner)
+            + aligned(winner * rows * widths.hidden)
             + 3 * aligned(index * edges)
             + 3 * aligned(index * backward)
             + aligned(index * receiver)

@@ -25,6 +25,9 @@ use support::{Numbers, Sample, all_of, distance, gpu, truth};
 /// Single precision over a few dozen iterations.
 const TOLERANCE: f64 = 1e-4;
 
+/// Networks next to one whose gradient jumps.
+const NEIGHBOURS: usize = 40;
+
 struct Case {
     name: String,
     layer: LayerKind,
@@ -164,28 +167,24 @@ fn cases() -> Vec<Case> {
         let (density, name) = (0.3, format!("{name}, hidden 64"));
         cases.push(Case { hidden: 64, density, aggregation, ..Case::new(&name, layer, ControllerConfig::shared(4)) });
     }
-    // Path-sim without tensor cores, which the others have.
-    let plain = Tuning { sliced: Some(false), ..Tuning::default() };
+    // Path-sim with one, two and three thread blocks per graph; the others have four.
     for (how, controller) in
         [("stack", ControllerConfig::stack(3)), ("shared", ControllerConfig::shared(5)), ("iter", iterative(|_| {}))]
     {
-        let base = path_sim(&format!("plain {how}"), controller);
-        cases.push(Case { tuning: plain, biased: [true, true], ..base });
+        for cluster in 1..4 {
+            let tuning = Tuning { cluster: Some(cluster), ..Tuning::default() };
+            let base = path_sim(&format!("{how}, {cluster} blocks"), controller);
+            cases.push(Case { tuning, biased: [true, true], ..base });
+        }
     }
+    let pairs = Tuning { graphs: Some(2), cluster: Some(4), ..Tuning::default() };
+    cases.push(Case { tuning: pairs, ..path_sim("two graphs and four blocks", iterative(|_| {})) });
     let packed = Tuning { graphs: Some(4), edge_tile: Some(60), ..Tuning::default() };
     cases.push(Case {
         tuning: packed,
         hidden: 64,
         density: 0.2,
         ..path_sim("four graphs per block", iterative(|_| {}))
-    });
-    // The tensor cores' planes leave room for no more than two or three.
-    let sliced = Tuning { graphs: Some(3), edge_tile: Some(48), sliced: Some(true), ..Tuning::default() };
-    cases.push(Case {
-        tuning: sliced,
-        hidden: 64,
-        density: 0.2,
-        ..path_sim("three graphs per block, sliced", iterative(|_| {}))
     });
     cases
 }
@@ -270,13 +269,28 @@ fn compare(gpu: &Gpu, seed: u64, case: &Case) -> Vec<String> {
         let expected = truth(&network, &models[index].parameters, &batch, case.loss, recipe.price);
         let found = batches[index].iter().flat_map(|&sample| predictor.rows(sample as usize));
         let found: Vec<f32> = found.flat_map(|row| answers[index].values[row].clone()).collect();
+        // A gradient jumps where two messages are the largest or an activation is zero, to rounding. Then it must be that
+        // of a network next to the given one.
+        let mut gradient_error = |expected: &[f64]| {
+            let mut error = distance(gradient, expected);
+            for _ in 0..NEIGHBOURS {
+                if error < TOLERANCE {
+                    break;
+                }
+                let moved = |&value: &f32| value * (1.0 + 1e-6 * numbers.symmetric());
+                let parameters: Vec<f32> = models[index].parameters.iter().map(moved).collect();
+                let neighbour = truth(&network, &parameters, &batch, case.loss, recipe.price);
+                error = error.min(distance(gradient, &neighbour.gradient));
+            }
+            error
+        };
         let errors = [
             ("predictions", distance(&found, &expected.predictions)),
             ("loss", distance(&[report.loss], &[expected.loss])),
             ("auxiliary", (f64::from(report.auxiliary_loss) - expected.auxiliary_loss).abs()),
             ("iterations", (f64::from(report.iterations) - expected.iterations).abs()),
             ("capped", (f64::from(report.capped) - expected.capped).abs()),
-            ("gradient", distance(gradient, &expected.gradient)),
+            ("gradient", gradient_error(&expected.gradient)),
         ];
         println!("{}: {}", case.name, errors.map(|(what, error)| format!("{what} {error:.1e}")).join(", "));
         for (what, error) in errors {

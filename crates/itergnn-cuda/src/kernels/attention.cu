@@ -12,7 +12,7 @@ __device__ void layer_forward(const Space& s, const Launch& launch, const Recipe
         edge_messages(s, edges);
         each_receiver(s, edges, [&](int row, int begin, int first, int last, int column) {
             float4& sum = at4(s.sums + row * HP + column);
-            for (int p = first; p < last; p++) axpy(sum, s.shares[s.in_begin[row] + p - begin], at4(s.messages + (p - start) * HP + column));
+            for (int p = first; p < last; p++) axpy(sum, s.shares[s.in_begin[row] + p - begin], at4(s.messages + (p - start) * MESSAGE_STRIDE + column));
         });
     }
     __syncthreads();
@@ -45,7 +45,7 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
             const float share = s.shares[arrival];
             float product = 0.f;
             for (int c = lane; c < HP; c += 32) {
-                float& message = s.messages[p * HP + c];
+                float& message = s.messages[p * MESSAGE_STRIDE + c];
                 const float reaching = real && s.winners[row * HP + c] != SELF ? s.states[row * HP + c] : 0.f;
                 product += message * reaching;
                 message = share * reaching * slope(message);
@@ -59,10 +59,9 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
     load_vectors(s, launch, before);
     score_vectors_backward(s, s.first);
     node_products_backward(s, gradient, [&](int row, int column) {
-        float4 sum = kept(s, row, column);
-        axpy(sum, s.send[row], at4(s.score + XP + column));
-        axpy(sum, s.receive[row], at4(s.score + SCORE_WIDTH + XP + column));
-        return sum;
+        const float2 own = kept(s, row, column), sender = at2(s.score + XP + column), receiver = at2(s.score + SCORE_WIDTH + XP + column);
+        const float sent = s.send[row], received = s.receive[row];
+        return make_float2(own.x + sent * sender.x + received * receiver.x, own.y + sent * sender.y + received * receiver.y);
     });
 }
 #endif

@@ -78,7 +78,7 @@ __device__ void confide(const Space& s, const Launch& launch, const Recipe& reci
                 if (lane == 0) s.weight[row] = 0.f;
                 continue;
             }
-            const float logit = logit_of(s, [&](int c) { return s.vectors[row * RS + HX + c]; });
+            const float logit = logit_of(s, [&](int c) { return s.vectors[row * RS + XP + c]; });
             if (lane == 0) push(s, row, logit, recipe, record, step, units);
         }
         __syncthreads();
@@ -92,7 +92,7 @@ __device__ void confide(const Space& s, const Launch& launch, const Recipe& reci
         return;
     }
     // Lanes of a column share the graphs evenly; each looks at every so many-th row of its graph.
-    const int part = LANES_H / pack.graphs, place = threadIdx.x / HQ, column = 4 * (threadIdx.x % HQ);
+    const int part = CLUSTER > 1 ? min(LANES_H / pack.graphs, 8) : LANES_H / pack.graphs, place = threadIdx.x / HQ, column = 4 * (threadIdx.x % HQ);
     const int g = place / part;
     if (g < pack.graphs && pack.active >> g & 1) {
         float best[4];
@@ -100,8 +100,9 @@ __device__ void confide(const Space& s, const Launch& launch, const Recipe& reci
         const float start = CONFIDENCE_READOUT == 0 ? __int_as_float(0xff800000) : 0.f;
 #pragma unroll
         for (int c = 0; c < 4; c++) best[c] = start, from[c] = pack.row[g];
-        for (int row = pack.row[g] + place % part; row < pack.row[g] + pack.nodes[g]; row += part) {
-            const float4 v = at4(s.vectors + row * RS + HX + column);
+        const int behind = min(pack.own_row[g] + 4 * pack.own_tiles[g], pack.row[g] + pack.nodes[g]);
+        for (int row = pack.own_row[g] + place % part; row < behind; row += part) {
+            const float4 v = at4(s.vectors + row * RS + XP + column);
             const float values[4] = {v.x, v.y, v.z, v.w};
 #pragma unroll
             for (int c = 0; c < 4; c++) {
@@ -113,6 +114,14 @@ __device__ void confide(const Space& s, const Launch& launch, const Recipe& reci
         for (int c = 0; c < 4; c++) s.partial[place * HP + column + c] = best[c], s.partial_row[place * HP + column + c] = from[c];
     }
     __syncthreads();
+    const auto decide = [&](int g) {
+        __syncwarp();
+        const float logit = logit_of(s, [&](int c) { return s.partial[g * part * HP + c]; });
+        if (lane == 0) {
+            push(s, g, logit, recipe, record, step, units);
+            pack.finished_at[g] = is_running(s, g, recipe) ? -1 : step + 1;
+        }
+    };
     for (int g = warp; g < pack.graphs; g += T / 32) {
         if (!(pack.active >> g & 1)) continue;
         for (int c = lane; c < HP; c += 32) {
@@ -124,6 +133,12 @@ __device__ void confide(const Space& s, const Launch& launch, const Recipe& reci
                 if (CONFIDENCE_READOUT != 0) best += value;
                 else if (value > best || (value == best && row < from)) best = value, from = row;
             }
+            if (CLUSTER > 1) {
+                float* place = s.exchange + 2 * ((cluster_rank() * G + g) * HP + c);
+                put2(place, best, __int_as_float(from));
+                put2_elsewhere(place, best, __int_as_float(from));
+                continue;
+            }
             if (CONFIDENCE_READOUT == 1) best /= pack.nodes[g];
             s.partial[g * part * HP + c] = best;
             if (TRAIN) {
@@ -131,11 +146,30 @@ __device__ void confide(const Space& s, const Launch& launch, const Recipe& reci
                 record.rows[(step * G + g) * HP + c] = from;
             }
         }
-        __syncwarp();
-        const float logit = logit_of(s, [&](int c) { return s.partial[g * part * HP + c]; });
-        if (lane == 0) {
-            push(s, g, logit, recipe, record, step, units);
-            pack.finished_at[g] = is_running(s, g, recipe) ? -1 : step + 1;
+        if (CLUSTER == 1) decide(g);
+    }
+    if (CLUSTER > 1) {
+        sync_cluster();
+        for (int g = warp; g < pack.graphs; g += T / 32) {
+            if (!(pack.active >> g & 1)) continue;
+            for (int c = lane; c < HP; c += 32) {
+                float best = at2(s.exchange + 2 * (g * HP + c)).x;
+                int from = __float_as_int(at2(s.exchange + 2 * (g * HP + c)).y);
+#pragma unroll
+                for (int rank = 1; rank < CLUSTER; rank++) {
+                    const float2 other = at2(s.exchange + 2 * ((rank * G + g) * HP + c));
+                    // Rows come in the order of the blocks, so that the first of equals stays.
+                    if (CONFIDENCE_READOUT != 0) best += other.x;
+                    else if (other.x > best) best = other.x, from = __float_as_int(other.y);
+                }
+                if (CONFIDENCE_READOUT == 1) best /= pack.nodes[g];
+                s.partial[g * part * HP + c] = best;
+                if (TRAIN) {
+                    record.pooled[(step * G + g) * HP + c] = best;
+                    record.rows[(step * G + g) * HP + c] = from;
+                }
+            }
+            decide(g);
         }
     }
     __syncthreads();
@@ -147,9 +181,9 @@ __device__ void accumulate(const Space& s, const Recipe& recipe, int step) {
     for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
         const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, column = 4 * (i % HQ), unit = unit_of(s, row);
         if (s.done[unit] != step + 1) continue;
-        float4& output = at4(s.states + row * SS + column);
+        float4& output = at4(s.states + row * HP + column);
         float4 sum = make_float4(recipe.decay * output.x, recipe.decay * output.y, recipe.decay * output.z, recipe.decay * output.w);
-        axpy(sum, s.weight[unit], at4(s.vectors + row * RS + HX + column));
+        axpy(sum, s.weight[unit], at4(s.vectors + row * RS + XP + column));
         output = sum;
     }
 }
@@ -184,21 +218,22 @@ __device__ void confide_backward(const Space& s, const Launch& launch, const Rec
     const Pack& pack = *s.pack;
     const int units = launch.schedule_units, steps = launch.iteration_cap, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const long long state_size = (long long)launch.row_cap * HP;
-    // The gradient of a step's weight: the product of the step's states with the gradient of the output.
-    for (int i = warp; i < steps * unit_count(s); i += T / 32) {
+    // The gradient of a step's weight: the product of the step's states with the gradient of the output. The blocks of a cluster do it for each other.
+    for (int i = warp * CLUSTER + cluster_rank(); i < steps * unit_count(s); i += T / 32 * CLUSTER) {
         const int step = i / unit_count(s), unit = i % unit_count(s);
         if (step >= iterations[unit]) continue;
         const int row = NODE_WISE ? unit : pack.row[unit], rows = NODE_WISE ? 1 : pack.nodes[unit];
         const float *state = states + (step + 1) * state_size + row * HP, *gradient = output_gradient + row * HP;
         float sum = 0.f;
+#pragma unroll 4
         for (int i = 4 * lane; i < rows * HP; i += 128) {
             const float4 a = at4(state + i), b = at4(gradient + i);
             sum += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
         }
         sum = warp_sum(sum);
-        if (lane == 0) record.scale[step * units + unit] = sum;
+        if (lane < CLUSTER) record.scale[step * units + unit + (lane - cluster_rank()) * launch.float_stride] = sum;
     }
-    __syncthreads();
+    sync_cluster();
     // From the last step to the first: what is left over at a step depends on the steps behind it. A lane holds every 32nd step.
     for (int unit = warp; unit < unit_count(s); unit += T / 32) {
         const int count = iterations[unit];
@@ -280,10 +315,13 @@ __device__ __forceinline__ void add_contributions(const Space& s, const Launch& 
     if (NODE_WISE && step >= iterations[unit]) return;
     axpy(gradient, record.weight[place], at4(output_gradient + row * HP + column));
     const float scale = record.scale[place], pull = SCALE_FREE ? record.pull[place] : 0.f;
+    const int base = (step * G + s.graph_of[row]) * HP + column;
+    int from[4];
+    if (!NODE_WISE && CONFIDENCE_READOUT == 0) *reinterpret_cast<int4*>(from) = *reinterpret_cast<const int4*>(record.rows + base);
     float parts[4];
 #pragma unroll
     for (int c = 0; c < 4; c++) {
-        const int pooled = (step * G + s.graph_of[row]) * HP + column + c;
+        const int pooled = base + c;
         parts[c] = scale * s.cw[column + c];
         if (SCALE_FREE) {
             const float value = NODE_WISE ? state[row * HP + column + c] : record.pooled[pooled];
@@ -291,7 +329,7 @@ __device__ __forceinline__ void add_contributions(const Space& s, const Launch& 
         }
         if (NODE_WISE) continue;
         if (CONFIDENCE_READOUT == 0) {
-            if (record.rows[pooled] != row) parts[c] = 0.f;
+            if (from[c] != row) parts[c] = 0.f;
         } else if (!is_node(s, row)) {
             parts[c] = 0.f;
         } else if (CONFIDENCE_READOUT == 1) {

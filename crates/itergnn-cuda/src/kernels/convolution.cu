@@ -71,7 +71,7 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
     }
     __syncthreads();
     load_vectors(s, launch, before);
-    node_products_backward(s, gradient, [](int, int) { return zero4(); });
+    node_products_backward(s, gradient, [](int, int) { return make_float2(0.f, 0.f); });
 }
 #endif
 #endif

@@ -13,14 +13,15 @@ extern "C" int emulate(const Launch* launch, unsigned pack, unsigned model, unsi
     constexpr unsigned BEHIND = 4096;
     constexpr char UNTOUCHED = 0x5a;
     emulated_launch = launch;
-    blockIdx = {pack, model, 0};
-    gridDim = {packs, 1, 1};
+    gridDim = {packs * CLUSTER, 1, 1};
     emulator = Emulator{};
     emulator.shared_bytes = bytes;
-    emulator.shared = (char*)aligned_alloc(1024, (bytes + BEHIND + 1023) / 1024 * 1024);
-    memset(emulator.shared, 0xff, bytes);
-    memset(emulator.shared + bytes, UNTOUCHED, BEHIND);
-    emulator.fibers.resize(T);
+    for (char*& shared : emulator.shared) {
+        shared = (char*)aligned_alloc(1024, (bytes + BEHIND + 1023) / 1024 * 1024);
+        memset(shared, 0xff, bytes);
+        memset(shared + bytes, UNTOUCHED, BEHIND);
+    }
+    emulator.fibers.resize(T * CLUSTER);
     for (Fiber& fiber : emulator.fibers) {
         fiber.stack.resize(1 << 17);
         getcontext(&fiber.context);
@@ -30,10 +31,10 @@ extern "C" int emulate(const Launch* launch, unsigned pack, unsigned model, unsi
         makecontext(&fiber.context, run_fiber, 0);
     }
     std::mt19937 random(seed);
-    std::vector<unsigned> warps(T / 32);
+    std::vector<unsigned> warps(T / 32 * CLUSTER);
     for (unsigned i = 0; i < warps.size(); i++) warps[i] = i;
     int result = 0;
-    for (unsigned left = T; left > 0 && result == 0;) {
+    for (unsigned left = T * CLUSTER; left > 0 && result == 0;) {
         bool any = false;
         std::shuffle(warps.begin(), warps.end(), random);
         for (unsigned warp : warps) {
@@ -42,7 +43,8 @@ extern "C" int emulate(const Launch* launch, unsigned pack, unsigned model, unsi
                 for (unsigned thread = 32 * warp; thread < 32 * warp + 32; thread++) {
                     if (emulator.fibers[thread].done) continue;
                     emulator.current = thread;
-                    threadIdx = {thread, 0, 0};
+                    threadIdx = {thread % T, 0, 0};
+                    blockIdx = {pack * CLUSTER + thread / T, model, 0};
                     swapcontext(&emulator.scheduler, &emulator.fibers[thread].context);
                     left -= emulator.fibers[thread].done;
                 }
@@ -50,8 +52,10 @@ extern "C" int emulate(const Launch* launch, unsigned pack, unsigned model, unsi
         }
         if (!any) result = 1;
     }
-    for (unsigned i = 0; i < BEHIND; i++)
-        if (emulator.shared[bytes + i] != UNTOUCHED) result = 2;
-    free(emulator.shared);
+    for (char* shared : emulator.shared) {
+        for (unsigned i = 0; i < BEHIND; i++)
+            if (shared[bytes + i] != UNTOUCHED) result = 2;
+        free(shared);
+    }
     return result;
 }

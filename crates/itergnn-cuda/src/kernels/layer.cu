@@ -24,10 +24,10 @@ constexpr int LAYER_PARAMETERS = AT_BIAS_2 + BIASED * H;
 
 // Where the entry (row, column) of the padded first weight lies among the parameters, or -1.
 __device__ __forceinline__ int first_place(int row, int column) {
-    const int half = column / JP, j = column % JP, input = row - XX, state = row - HX;
+    const int half = column / JP, j = column % JP, state = row - XP;
     if (j >= J) return -1;
-    if (input >= 0 && input < INPUT) return (half * (INPUT + H) + input) * J + j;
-    if (FIRST_BIAS && input == INPUT) return half == 0 ? AT_BIAS_1 + j : -1;
+    if (row < INPUT) return (half * (INPUT + H) + row) * J + j;
+    if (FIRST_BIAS && row == INPUT) return half == 0 ? AT_BIAS_1 + j : -1;
     if (state < 0 || state >= H) return -1;
     return (half * (INPUT + H) + INPUT + state) * J + j;
 }
@@ -53,12 +53,11 @@ __device__ void write_columns(const Space& s, float4 value, int quads, int lanes
 
 #endif
 
-#if !SLICED
-constexpr int TILES_1 = KQ * PQ, TILES_2 = CONVOLUTION ? 0 : JQ * HQ;
-constexpr int HELD_1 = (TILES_1 + T - 1) / T, HELD_2 = (TILES_2 + T - 1) / T;
-// Gradients of the weights; each thread holds tiles of them in registers.
+// Gradients of the weights, of which each warp holds units in registers.
+typedef Held<KV, PW> First;
+typedef Held<JP, HP> Second;
 struct LayerGradient {
-    float4 first[HELD_1][4], second[HELD_2 > 0 ? HELD_2 : 1][4];
+    HeldUnit first[First::COUNT], second[CONVOLUTION ? 1 : Second::COUNT];
     float4 edge[DE > 0 ? DE : 1], bias;
 };
 
@@ -68,28 +67,27 @@ __device__ __forceinline__ int vector_place(int k) {
     return k >= XP && k - XP < H ? INPUT + k - XP : -1;
 }
 
-// Puts entry i of the padded first weight into shared memory. Transposed rows lie KV apart, which spreads them over the banks.
-__device__ __forceinline__ void place_first(const Space& s, int i, float value, bool transposed) {
-    const int row = i / PW, column = i % PW;
-    if (!transposed) s.w1[i] = value;
-    else if (row >= XP) s.w1[column * KV + row - XP] = value;
+// Entry i of the first weight as products need it; transposed it has the columns of the states only.
+__device__ __forceinline__ float first_entry(const float* parameters, int i, bool transposed) {
+    const Place at = transposed ? weight_at<HP>(i) : weight_at<PW>(i);
+    const int place = transposed ? first_place(XP + at.column, at.row) : first_place(at.row, at.column);
+    return place < 0 ? 0.f : parameters[place];
 }
+
+__device__ __forceinline__ int first_entries(bool transposed) { return PW * (transposed ? HP : KV); }
 
 __device__ void load_score(const Space& s, const float* parameters);
 __device__ void write_score(const Space& s, float* target);
 
 __device__ void load_layer(const Space& s, const float* parameters, bool transposed) {
-    for (int i = threadIdx.x; i < KV * PW; i += T) {
-        const int place = first_place(i / PW, i % PW);
-        const float value = place < 0 ? 0.f : parameters[place];
-        place_first(s, i, value, transposed);
-    }
+    for (int i = threadIdx.x; i < first_entries(transposed); i += T) s.w1[i] = first_entry(parameters, i, transposed);
     for (int i = threadIdx.x; i < HP; i += T) s.b2[i] = BIASED && i < H ? parameters[AT_BIAS_2 + i] : 0.f;
     if (!CONVOLUTION) {
         for (int i = threadIdx.x; i < JP * HP; i += T) {
-            const int row = i / HP, column = i % HP, place = second_place(row, column);
-            const float value = place < 0 ? 0.f : parameters[place];
-            s.w2[transposed ? column * JP + row : i] = value;
+            const auto entry = [&](int place) { return place < 0 ? 0.f : parameters[place]; };
+            const Place at = weight_at<HP>(i), across = weight_at<JP>(i);
+            const float value = entry(second_place(at.row, at.column));
+            s.w2[i] = transposed ? entry(second_place(across.column, across.row)) : value;
             if (LAYER == ATTENTION && TRAIN) s.w2_again[i] = value;
         }
         for (int i = threadIdx.x; i < DE * JP; i += T) s.we[i] = i % JP < J ? parameters[AT_EDGE + i / JP * J + i % JP] : 0.f;
@@ -104,11 +102,11 @@ struct NextLayer {
     float weight[AHEAD], bias;
 };
 
-__device__ __forceinline__ void fetch_layer(NextLayer& next, const float* parameters) {
+__device__ __forceinline__ void fetch_layer(NextLayer& next, const float* parameters, bool transposed) {
 #pragma unroll
     for (int n = 0; n < AHEAD; n++) {
-        const int i = threadIdx.x + n * T, place = i < KV * PW ? first_place(i / PW, i % PW) : -1;
-        next.weight[n] = place < 0 ? 0.f : parameters[place];
+        const int i = threadIdx.x + n * T;
+        next.weight[n] = i < first_entries(transposed) ? first_entry(parameters, i, transposed) : 0.f;
     }
     next.bias = BIASED && threadIdx.x < H ? parameters[AT_BIAS_2 + threadIdx.x] : 0.f;
 }
@@ -116,36 +114,33 @@ __device__ __forceinline__ void fetch_layer(NextLayer& next, const float* parame
 __device__ __forceinline__ void place_layer(const Space& s, const NextLayer& next, bool transposed) {
 #pragma unroll
     for (int n = 0; n < AHEAD; n++)
-        if (threadIdx.x + n * T < KV * PW) place_first(s, threadIdx.x + n * T, next.weight[n], transposed);
+        if (threadIdx.x + n * T < first_entries(transposed)) s.w1[threadIdx.x + n * T] = next.weight[n];
     if (threadIdx.x < HP) s.b2[threadIdx.x] = next.bias;
 }
 
+// The number of the i-th active row, behind the last that of another.
+__device__ __forceinline__ int live_row(const Space& s, int i) { return s.tile_row[min(i / 4, s.pack->tiles - 1)] + i % 4; }
+
 // The products of the node vectors with the first map; `keep` is where they are kept, if anywhere.
 __device__ void node_products(const Space& s, float* keep) {
-    const Pack& pack = *s.pack;
-    for (int t = threadIdx.x; t < pack.tiles * PQ; t += T) {
-        const Tile tile = tile_at<PQ>(t, pack.tiles);
-        const int column = 4 * tile.column;
-        int rows[4];
-        rows_of(tile, [&](int r) { return (int)s.tile_row[r]; }, rows);
-        float4 sum[4] = {zero4(), zero4(), zero4(), zero4()};
-        multiply<KV>(sum, s.vectors, RS, rows, s.w1 + column, PW);
-#pragma unroll
-        for (int i = 0; i < 4; i++) {
-            at4(s.first + rows[i] * RS + column) = sum[i];
-            if (keep) at4(keep + rows[i] * PW + column) = sum[i];
-        }
-    }
+    const int rows = s.pack->tiles * 4;
+    multiply_rows<KV, PW>(rows, 0, s.w1, [&](int i) { return s.vectors + live_row(s, i) * RS; }, [&](int i, int column, float first, float second) {
+        if (i >= rows) return;
+        const int row = live_row(s, i);
+        put2(s.first + row * RS + column, first, second);
+        put2_elsewhere(s.first + row * RS + column, first, second);
+        if (keep) put2(keep + row * PW + column, first, second);
+    });
 }
 
 #if TRAIN
 __device__ __forceinline__ void clear_gradient(const Space& s, LayerGradient& gradient) {
 #pragma unroll
-    for (int i = 0; i < 4; i++) {
+    for (int n = 0; n < WIDE; n++) {
 #pragma unroll
-        for (int held = 0; held < HELD_1; held++) gradient.first[held][i] = zero4();
+        for (int held = 0; held < First::COUNT; held++) gradient.first[held][n] = zero4();
 #pragma unroll
-        for (int held = 0; held < HELD_2; held++) gradient.second[held][i] = zero4();
+        for (int held = 0; held < Second::COUNT && !CONVOLUTION; held++) gradient.second[held][n] = zero4();
     }
 #pragma unroll
     for (int d = 0; d < DE; d++) gradient.edge[d] = zero4();
@@ -180,72 +175,25 @@ __device__ void load_vectors(const Space& s, const Launch& launch, const float* 
 // step are in `first`. Ends with a barrier.
 template <class Own>
 __device__ void node_products_backward(const Space& s, LayerGradient& gradient, Own own) {
-    const Pack& pack = *s.pack;
+    const int rows = s.pack->tiles * 4;
     const float* products = s.vectors;
 #pragma unroll
-    for (int held = 0; held < HELD_1; held++) {
-        const int tile = threadIdx.x + held * T;
-        if (tile < TILES_1) {
-            const Tile place = tile_at<PQ>(tile, KQ);
-            const float *left = s.first + 4 * place.row, *right = products + 4 * place.column;
-            for (int t = 0; t < pack.tiles; t++) {
-                const int row = s.tile_row[t];
-#pragma unroll
-                for (int i = 0; i < 4; i++) outer(gradient.first[held], at4(left + (row + i) * RS), at4(right + (row + i) * RS));
-            }
-        }
-    }
-    for (int t = threadIdx.x; t < pack.tiles * HQ; t += T) {
-        const Tile tile = tile_at<HQ>(t, pack.tiles);
-        const int column = 4 * tile.column;
-        int rows[4];
-        rows_of(tile, [&](int r) { return (int)s.tile_row[r]; }, rows);
-        float4 sum[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) sum[i] = own(rows[i], column);
-        multiply<PW>(sum, products, RS, rows, s.w1 + column, KV);
-#pragma unroll
-        for (int i = 0; i < 4; i++) at4(s.states + rows[i] * HP + column) = sum[i];
-    }
+    for (int held = 0; held < First::COUNT; held++) multiply_columns<First, PW, false>(gradient.first[held], held, rows, s.first, RS, products, RS, [&](int i) { return live_row(s, i); });
+    multiply_rows<PW, HP>(rows, First::UNITS % WARPS, s.w1, [&](int i) { return products + live_row(s, i) * RS; }, [&](int i, int column, float first, float second) {
+        if (i >= rows) return;
+        const int row = live_row(s, i);
+        const float2 direct = own(row, column);
+        put2(s.states + row * HP + column, direct.x + first, direct.y + second);
+    });
     __syncthreads();
 }
 
 // Writes the gradient of a layer's parameters.
 __device__ void write_layer(const Space& s, const LayerGradient& gradient, float* target) {
 #pragma unroll
-    for (int held = 0; held < HELD_1; held++) {
-        const int tile = threadIdx.x + held * T;
-        if (tile < TILES_1) {
-            const Tile at = tile_at<PQ>(tile, KQ);
+    for (int held = 0; held < First::COUNT; held++) write_held<First, PW>(gradient.first[held], held, s.activations, target, first_place);
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const float4 v = gradient.first[held][i];
-                const float values[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-                for (int c = 0; c < 4; c++) {
-                    const int place = first_place(4 * at.row + i, 4 * at.column + c);
-                    if (place >= 0) target[place] = values[c];
-                }
-            }
-        }
-    }
-#pragma unroll
-    for (int held = 0; held < HELD_2; held++) {
-        const int tile = threadIdx.x + held * T;
-        if (tile < TILES_2) {
-            const Tile at = tile_at<HQ>(tile, JQ);
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const float4 v = gradient.second[held][i];
-                const float values[4] = {v.x, v.y, v.z, v.w};
-#pragma unroll
-                for (int c = 0; c < 4; c++) {
-                    const int place = second_place(4 * at.row + i, 4 * at.column + c);
-                    if (place >= 0) target[place] = values[c];
-                }
-            }
-        }
-    }
+    for (int held = 0; held < Second::COUNT && !CONVOLUTION; held++) write_held<Second, HP>(gradient.second[held], held, s.activations, target, second_place);
     if (!CONVOLUTION) {
 #pragma unroll
         for (int d = 0; d < DE; d++) write_columns(s, gradient.edge[d], JQ, LANES_J, target, [=](int j) { return j < J ? AT_EDGE + d * J + j : -1; });
@@ -254,5 +202,4 @@ __device__ void write_layer(const Space& s, const LayerGradient& gradient, float
     write_score(s, target);
     __syncthreads();
 }
-#endif
 #endif

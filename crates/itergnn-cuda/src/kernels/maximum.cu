@@ -1,6 +1,6 @@
 // One step with maximum aggregation: h' = max(h, messages), elementwise.
 
-#if LAYER == MAXIMUM && !SLICED
+#if LAYER == MAXIMUM
 __device__ __forceinline__ void challenge(float message, int number, float& best, Winner& winner) {
     if (message > best) {
         best = message;
@@ -11,7 +11,7 @@ __device__ __forceinline__ void challenge(float message, int number, float& best
 // From the states in `vectors` to the next ones, in place; the winners go to `winners`. `keep` is where the first-layer products are kept, if anywhere.
 __device__ void layer_forward(const Space& s, const Launch& launch, const Recipe&, float* keep, float*) {
     node_products(s, keep);
-    __syncthreads();
+    sync_cluster();
     for (int start = 0; start < s.pack->live_edges; start += launch.edge_tile) {
         const EdgeTile edges = edge_tile(s, launch, start);
         edge_messages(s, edges);
@@ -20,7 +20,7 @@ __device__ void layer_forward(const Space& s, const Launch& launch, const Recipe
             Winner4& winners = *reinterpret_cast<Winner4*>(s.winners + row * HP + column);
             Winner4 winner = winners;
             for (int p = first; p < last; p++) {
-                const float4 message = at4(s.messages + (p - start) * HP + column);
+                const float4 message = at4(s.messages + (p - start) * MESSAGE_STRIDE + column);
                 challenge(message.x, p - begin, best.x, winner.x);
                 challenge(message.y, p - begin, best.y, winner.y);
                 challenge(message.z, p - begin, best.z, winner.z);
@@ -56,10 +56,12 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
                 const Winner4 winner = *reinterpret_cast<const Winner4*>(s.winners + row * HP + column);
                 value = make_float4(share(g.x, winner.x, number), share(g.y, winner.y, number), share(g.z, winner.z, number), share(g.w, winner.w, number));
             }
-            at4(s.messages + p * HP + column) = value;
+            at4(s.messages + p * MESSAGE_STRIDE + column) = value;
         }
         edge_messages_backward(s, edges, gradient);
     }
+    // Nobody needs the gradients of others' rows any more; they wait for that before they write new ones.
+    cluster_arrive();
     load_vectors(s, launch, before);
     node_products_backward(s, gradient, [&](int row, int column) { return kept(s, row, column); });
 }

@@ -1,6 +1,6 @@
 // Messages of path-sim, path and mpnn-max: leaky(leaky(v_s W_s + v_r W_r + e W_e) W_2 + b_2), a tile of edges at a time.
 
-#if LAYER < GCN && !SLICED
+#if LAYER < GCN
 // The first-layer activation of four channels of an edge.
 __device__ __forceinline__ float4 activation(const Space& s, int sender, int receiver, const float* features, int q) {
     float4 value = at4(s.first + sender * RS + 4 * q);
@@ -17,23 +17,16 @@ struct EdgeTile {
 
 __device__ __forceinline__ EdgeTile edge_tile(const Space& s, const Launch& launch, int start) {
     const int count = min(launch.edge_tile, s.pack->live_edges - start);
-    return {start, count, pad4(count)};
+    return {start, count, (count + 15) / 16 * 16};
 }
 
 // `messages` from `activations` and a weight that is not transposed.
 __device__ void second_products(const Space& s, const EdgeTile& edges, const float* weight) {
-    for (int t = threadIdx.x; t < edges.padded / 4 * HQ; t += T) {
-        const Tile tile = tile_at<HQ>(t, edges.padded / 4);
-        const int column = 4 * tile.column;
-        int rows[4];
-        rows_of(tile, [](int r) { return 4 * r; }, rows);
-        float4 sum[4];
-#pragma unroll
-        for (int i = 0; i < 4; i++) sum[i] = at4(s.b2 + column);
-        multiply<JP>(sum, s.activations, JP, rows, weight + column, HP);
-#pragma unroll
-        for (int i = 0; i < 4; i++) at4(s.messages + rows[i] * HP + column) = leaky(sum[i]);
-    }
+    const auto row = [&](int i) { return s.activations + i * ACTIVATION_STRIDE; };
+    multiply_rows<JP, HP>(edges.padded, 0, weight, row, [&](int i, int column, float first, float second) {
+        const float2 bias = at2(s.b2 + column);
+        put2(s.messages + i * MESSAGE_STRIDE + column, leaky(first + bias.x), leaky(second + bias.y));
+    });
 }
 
 // The messages of a tile, by receiver. Ends with a barrier.
@@ -45,7 +38,7 @@ __device__ void edge_messages(const Space& s, const EdgeTile& edges) {
             const int edge = s.position[edges.start + p];
             value = activation(s, s.senders[edge], s.receivers[edge], s.features + edge * DE, q);
         }
-        at4(s.activations + p * JP + 4 * q) = value;
+        at4(s.activations + p * ACTIVATION_STRIDE + 4 * q) = value;
     }
     __syncthreads();
     second_products(s, edges, s.w2);
@@ -58,7 +51,7 @@ __device__ __forceinline__ void each_receiver(const Space& s, const EdgeTile& ed
     const int from = s.receivers[s.position[edges.start]], to = s.receivers[s.position[edges.start + edges.count - 1]];
     const int lane = threadIdx.x / HQ, column = 4 * (threadIdx.x % HQ);
     for (int row = from + lane; row <= to && lane < LANES_H; row += LANES_H) {
-        if (!is_active(s, row)) continue;
+        if (!is_active(s, row) || !is_own(s, row)) continue;
         const int shift = s.pack->shift[s.graph_of[row]], begin = s.in_begin[row] - shift;
         const int first = max(begin, edges.start), last = min(s.in_end[row] - shift, edges.start + edges.count);
         if (first < last) visit(row, begin, first, last, column);
@@ -67,10 +60,10 @@ __device__ __forceinline__ void each_receiver(const Space& s, const EdgeTile& ed
 
 #if TRAIN
 // What reaches a state directly: the gradient of the next one where it was kept.
-__device__ __forceinline__ float4 kept(const Space& s, int row, int column) {
-    const float4 g = at4(s.states + row * HP + column);
-    const Winner4 winner = *reinterpret_cast<const Winner4*>(s.winners + row * HP + column);
-    return make_float4(winner.x == SELF ? g.x : 0.f, winner.y == SELF ? g.y : 0.f, winner.z == SELF ? g.z : 0.f, winner.w == SELF ? g.w : 0.f);
+__device__ __forceinline__ float2 kept(const Space& s, int row, int column) {
+    const float2 g = at2(s.states + row * HP + column);
+    const Winner* winner = s.winners + row * HP + column;
+    return make_float2(winner[0] == SELF ? g.x : 0.f, winner[1] == SELF ? g.y : 0.f);
 }
 
 // No gradient of the products yet. Ends with a barrier.
@@ -91,7 +84,7 @@ __device__ void activations_again(const Space& s, const EdgeTile& edges) {
             const int edge = s.position[edges.start + p];
             value = activation(s, s.out_senders[edge], s.out_receivers[edge], s.out_features + edge * DE, q);
         }
-        at4(s.activations + p * JP + 4 * q) = value;
+        at4(s.activations + p * ACTIVATION_STRIDE + 4 * q) = value;
     }
 }
 
@@ -101,47 +94,37 @@ __device__ void edge_messages_backward(const Space& s, const EdgeTile& edges, La
     float* products = s.vectors;
     __syncthreads();
 #pragma unroll
-    for (int held = 0; held < HELD_2; held++) {
-        const int tile = threadIdx.x + held * T;
-        if (tile < TILES_2) {
-            const Tile place = tile_at<HQ>(tile, JQ);
-            const float *left = s.activations + 4 * place.row, *right = s.messages + 4 * place.column;
-            for (int p = 0; p < edges.count; p++) outer(gradient.second[held], at4(left + p * JP), at4(right + p * HP));
-        }
-    }
+    for (int held = 0; held < Second::COUNT; held++)
+        multiply_columns<Second, HP, true>(gradient.second[held], held, edges.padded, s.activations, ACTIVATION_STRIDE, s.messages, MESSAGE_STRIDE, [](int i) { return i; });
     if (BIASED && threadIdx.x / HQ < LANES_H)
-        for (int p = threadIdx.x / HQ; p < edges.count; p += LANES_H) add(gradient.bias, at4(s.messages + p * HP + 4 * (threadIdx.x % HQ)));
-    // Activations become their own gradients; a thread that has several tiles would need more registers than there are, so tiles go by rounds.
-    const int tiles = edges.padded / 4 * JQ;
-    for (int base = 0; base < tiles; base += T) {
-        const int t = base + threadIdx.x;
-        const bool on = t < tiles;
-        const Tile tile = tile_at<JQ>(on ? t : 0, edges.padded / 4);
-        const int column = 4 * tile.column;
-        int rows[4];
-        rows_of(tile, [](int r) { return 4 * r; }, rows);
-        float4 sum[4] = {zero4(), zero4(), zero4(), zero4()};
-        if (on) multiply<HP>(sum, s.messages, HP, rows, s.w2 + column, JP);
+        for (int p = threadIdx.x / HQ; p < edges.count; p += LANES_H) add(gradient.bias, at4(s.messages + p * MESSAGE_STRIDE + 4 * (threadIdx.x % HQ)));
+    // Activations become their own gradients; a warp that has several units would need more registers than there are, so units go by rounds.
+    const int units = units_of(edges.padded, JP, WIDE), g = threadIdx.x % 32 / 4;
+    for (int base = 0; base < units; base += WARPS) {
+        const int u = base + threadIdx.x / 32;
+        Unit<WIDE> unit;
+        unit.choose<JP>(u < units ? u : 0);
+        const float* row = s.messages + (unit.first_row + g) * MESSAGE_STRIDE;
+        if (u < units) unit.multiply<HP, JP>(row, row + 8 * MESSAGE_STRIDE, s.w2);
         if (base == 0) __syncthreads();  // everyone has read the activations for the weights' gradients
-        if (on) {
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                float4& a = at4(s.activations + rows[i] * JP + column);
-                a = make_float4(sum[i].x * slope(a.x), sum[i].y * slope(a.y), sum[i].z * slope(a.z), sum[i].w * slope(a.w));
-            }
-        }
+        if (u >= units) continue;
+        unit.each([&](int i, int column, float first, float second) {
+            float* place = s.activations + i * ACTIVATION_STRIDE + column;
+            const float2 a = at2(place);
+            put2(place, first * slope(a.x), second * slope(a.y));
+        });
     }
     __syncthreads();
     const int lane = threadIdx.x / JQ, column = 4 * (threadIdx.x % JQ);
     const int from = s.out_senders[s.position[edges.start]], to = s.out_senders[s.position[edges.start + edges.count - 1]];
     for (int row = from + lane; row <= to && lane < LANES_J; row += LANES_J) {
-        if (!is_active(s, row)) continue;
+        if (!is_active(s, row) || !is_own(s, row)) continue;
         const int shift = pack.shift[s.graph_of[row]];
         const int first = max(s.out_begin[row] - shift, edges.start), last = min(s.out_end[row] - shift, edges.start + edges.count);
         if (first >= last) continue;
         float4 sum = zero4();
         for (int p = first; p < last; p++) {
-            const float4 value = at4(s.activations + (p - edges.start) * JP + column);
+            const float4 value = at4(s.activations + (p - edges.start) * ACTIVATION_STRIDE + column);
             add(sum, value);
 #pragma unroll
             for (int d = 0; d < DE; d++) axpy(gradient.edge[d], s.out_features[s.position[p] * DE + d], value);
@@ -154,7 +137,7 @@ __device__ void edge_messages_backward(const Space& s, const EdgeTile& edges, La
             float4 sum = zero4();
             for (int edge = s.in_begin[row]; edge < s.in_end[row]; edge++) {
                 const int p = s.arrival[edge] - shift - edges.start;
-                if (p >= 0 && p < edges.count) add(sum, at4(s.activations + p * JP + column));
+                if (p >= 0 && p < edges.count) add(sum, at4(s.activations + p * ACTIVATION_STRIDE + column));
             }
             add(at4(products + row * RS + JP + column), sum);
         }

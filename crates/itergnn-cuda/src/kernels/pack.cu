@@ -7,6 +7,8 @@ struct Pack {
     unsigned active;
     int shift[G], tile[G];
     int tiles, live_edges;
+    // Of each graph: first row and fours of rows that this block of a cluster has; the edges that reach them and those that leave them, first and number.
+    int own_row[G], own_tiles[G], in_first[G], in_count[G], out_first[G], out_count[G];
     // The step after which each graph was done with the block, -1 before; over all blocks: iterations, unspent mass, whether a cap ended one.
     int finished_at[G], iterations[G], capped[G];
     float unspent[G];
@@ -23,28 +25,24 @@ struct Space {
     float *first, *vectors, *states;
     // A tile of edges: first-layer activations and messages (or their gradients).
     float *activations, *messages;
-#if SLICED
-    // What tensor cores multiply: node vectors and gradients of the products, with a row of zeros behind; activations of a tile and gradients of its messages.
-    Planes node_planes, product_planes, activation_planes, message_planes;
-    // Of the active rows: the row, its incoming and its outgoing edges (from, behind). Of the active edges by receiver: sender and edge; by sender also receiver and number.
-    uint4* live_rows;
-    unsigned* arrivals;
-    uint2* departures;
-#endif
     float *features, *out_features;
     // Per node: its parts of the scores of edges, or their gradients, and the sum of its weighted messages. Per edge: score, weight, and the gradient of either.
     float *send, *receive, *sums, *scores, *shares, *pulls;
     // Per unit (graph or node): mass left, mass spent, weight of the present step; iterations done, -1 while it runs.
     float *remaining, *spent, *weight, *before;
     int *done;
+    // Parts of pooled vectors, where a tile lies between steps; the rows that maxima of the readout come from.
     float *partial;
-    int *partial_row;
+    int *partial_row, *chosen;
+    // What the blocks of a cluster pooled, and the rows that it comes from.
+    float* exchange;
     Winner* winners;
     // Edges in the order of their receivers and, behind `out_`, of their senders: both ends, and the number among those that reach the receiver.
     Index *senders, *receivers, *out_senders, *out_receivers, *out_numbers, *arrival, *position, *tile_row;
     Index *in_begin, *in_end, *out_begin, *out_end;
     unsigned char* graph_of;
-    float* floats;
+    // Global memory: of this block, and what all blocks of a cluster have together.
+    float *floats, *common;
     Winner* winner_history;
 };
 
@@ -59,20 +57,6 @@ __device__ __forceinline__ Value* carve(char*& memory, long long count) {
 __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block) {
     const int rows = launch.row_cap, edges = launch.edge_cap, units = launch.schedule_units;
     s.pack = carve<Pack>(shared, 1);
-#if SLICED
-    s.cw = carve<float>(shared, HP + 4);
-    const auto planes = [&](int count) { return Planes{carve<unsigned short>(shared, 3ll * count * BS), count * BS}; };
-    // A tile's activations, and what is made of them for each warp alone: messages, or gradients of activations.
-    s.activation_planes = planes(launch.edge_tile);
-    s.message_planes = planes(TRAIN ? launch.edge_tile : 0);
-    s.messages = carve<float>(shared, launch.edge_tile * RS);
-    s.activations = s.messages;
-    s.node_planes = planes(rows + 1);
-    s.product_planes = planes(TRAIN ? rows + 1 : 0);
-    s.live_rows = carve<uint4>(shared, rows);
-    s.arrivals = carve<unsigned>(shared, edges);
-    s.departures = carve<uint2>(shared, TRAIN ? edges : 0);
-#else
     s.w1 = carve<float>(shared, KV * PW);
     s.w2 = carve<float>(shared, CONVOLUTION ? 0 : JP * HP);
     s.w2_again = carve<float>(shared, LAYER == ATTENTION && TRAIN ? JP * HP : 0);
@@ -81,13 +65,16 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.we = carve<float>(shared, CONVOLUTION ? 0 : DE * JP);
     s.b2 = carve<float>(shared, HP);
     s.cw = carve<float>(shared, HP + 4);
-    s.activations = carve<float>(shared, launch.edge_tile * JP);
-    s.messages = carve<float>(shared, launch.edge_tile * HP);
-#endif
-    s.partial = carve<float>(shared, (T / HQ) * HP);
-    s.partial_row = carve<int>(shared, (T / HQ) * HP);
+    char* tile = shared;
+    s.activations = carve<float>(shared, launch.edge_tile * ACTIVATION_STRIDE);
+    s.messages = carve<float>(shared, launch.edge_tile * MESSAGE_STRIDE);
+    s.partial = carve<float>(tile, T / HQ * HP);
+    s.partial_row = carve<int>(tile, T / HQ * HP);
+    s.chosen = carve<int>(shared, G * HP);
+    s.exchange = carve<float>(shared, CLUSTER > 1 ? 2 * CLUSTER * G * HP : 0);
     s.floats = launch.floats + block * launch.float_stride;
-    s.winner_history = launch.winners + block * launch.winner_stride;
+    s.common = launch.floats + (block - cluster_rank()) * launch.float_stride;
+    s.winner_history = launch.winners + (block - cluster_rank()) * launch.winner_stride;
 #if LARGE
     char* memory = reinterpret_cast<char*>(launch.indices + block * launch.index_stride);
 #else
@@ -95,7 +82,7 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
 #endif
     s.first = carve<float>(memory, rows * RS);
     s.vectors = carve<float>(memory, rows * RS);
-    s.states = carve<float>(memory, rows * SS);
+    s.states = carve<float>(memory, rows * HP);
     s.features = carve<float>(memory, edges * DE);
     s.out_features = carve<float>(memory, TRAIN ? edges * DE : 0);
     s.send = carve<float>(memory, SCORED ? rows : 0);
@@ -109,7 +96,7 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.weight = carve<float>(memory, units);
     s.before = carve<float>(memory, units);
     s.done = carve<int>(memory, units);
-    s.winners = carve<Winner>(memory, (SLICED && TRAIN ? 2 : 1) * rows * WS);
+    s.winners = carve<Winner>(memory, rows * HP);
     s.senders = carve<Index>(memory, edges);
     s.receivers = carve<Index>(memory, edges);
     s.out_senders = carve<Index>(memory, TRAIN ? edges : 0);
@@ -123,6 +110,38 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.out_begin = carve<Index>(memory, rows);
     s.out_end = carve<Index>(memory, rows);
     s.graph_of = carve<unsigned char>(memory, rows);
+}
+
+// Divides the rows of a graph among the blocks of a cluster, so that edges and rows are spread evenly.
+__device__ void divide_rows(const Space& s, int g) {
+    Pack& pack = *s.pack;
+    const int begin = pack.row[g], end = begin + pack.nodes[g], tiles = pad4(pack.nodes[g]) / 4;
+    int first = 0, last = tiles;
+    if (CLUSTER > 1) {
+        last = 0;
+        const int total = 8 * tiles + 2 * pack.edge_count[g];
+        for (int tile = 0, before = 0; tile < tiles; tile++) {
+            int work = 8;
+            for (int row = begin + 4 * tile; row < min(begin + 4 * tile + 4, end); row++) work += s.in_end[row] - s.in_begin[row] + s.out_end[row] - s.out_begin[row];
+            const int owner = (2 * before + work) * CLUSTER / (2 * total);
+            first = owner < cluster_rank() ? tile + 1 : first;
+            last = owner <= cluster_rank() ? tile + 1 : last;
+            before += work;
+        }
+    }
+    const int row = begin + 4 * first, behind = min(begin + 4 * last, end);
+    pack.own_row[g] = row;
+    pack.own_tiles[g] = last - first;
+    pack.in_first[g] = row < behind ? s.in_begin[row] : 0;
+    pack.in_count[g] = row < behind ? s.in_end[behind - 1] - s.in_begin[row] : 0;
+    pack.out_first[g] = row < behind ? s.out_begin[row] : 0;
+    pack.out_count[g] = row < behind ? s.out_end[behind - 1] - s.out_begin[row] : 0;
+}
+
+// Whether this block of a cluster has a row.
+__device__ __forceinline__ bool is_own(const Space& s, int row) {
+    const int g = s.graph_of[row], from = row - s.pack->own_row[g];
+    return CLUSTER == 1 || (from >= 0 && from < 4 * s.pack->own_tiles[g]);
 }
 
 // Reads the graphs of the pack; false if there is none.
@@ -170,14 +189,7 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
             inputs[row * launch.node_width + i] = real ? data.nodes[first_node * (long long)launch.node_width + i] : 0.f;
         }
     }
-    for (int i = threadIdx.x; i < pack.rows * WS; i += T) s.winners[i] = SELF;
-#if SLICED
-    for (int i = threadIdx.x; i < 3 * BS; i += T) {
-        const int place = launch.row_cap * BS + i % BS, part = i / BS;
-        s.node_planes.parts[part * s.node_planes.size + place] = 0;
-        if (TRAIN) s.product_planes.parts[part * s.product_planes.size + place] = 0;
-    }
-#endif
+    for (int i = threadIdx.x; i < pack.rows * HP; i += T) s.winners[i] = SELF;
     __syncthreads();
 #if TRAIN
     for (int g = 0; g < pack.graphs; g++) {
@@ -192,13 +204,14 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
             for (int d = 0; d < DE; d++) s.out_features[(edge + e) * DE + d] = s.features[from * DE + d];
         }
     }
-    __syncthreads();
 #endif
+    if (threadIdx.x < pack.graphs) divide_rows(s, threadIdx.x);
+    __syncthreads();
     return true;
 }
 
-// Numbers the rows and edges of the graphs in `active` without gaps. Ends with a barrier.
-__device__ void activate(const Space& s, unsigned active) {
+// Numbers the block's rows and edges of the graphs in `active` without gaps, edges by receiver or, on the way back, by sender. Ends with a barrier.
+__device__ void activate(const Space& s, unsigned active, bool back) {
     Pack& pack = *s.pack;
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -206,30 +219,18 @@ __device__ void activate(const Space& s, unsigned active) {
         pack.tiles = pack.live_edges = 0;
         for (int g = 0; g < pack.graphs; g++) {
             if (!(active >> g & 1)) continue;
-            pack.shift[g] = pack.edge[g] - pack.live_edges;
+            pack.shift[g] = (back ? pack.out_first[g] : pack.in_first[g]) - pack.live_edges;
             pack.tile[g] = pack.tiles;
-            pack.live_edges += pack.edge_count[g];
-            pack.tiles += pad4(pack.nodes[g]) / 4;
+            pack.live_edges += back ? pack.out_count[g] : pack.in_count[g];
+            pack.tiles += pack.own_tiles[g];
         }
     }
     __syncthreads();
     for (int g = 0; g < pack.graphs; g++) {
         if (!(active >> g & 1)) continue;
-        const int edge = pack.edge[g], shift = pack.shift[g];
-        for (int e = edge + threadIdx.x; e < edge + pack.edge_count[g]; e += T) s.position[e - shift] = e;
-        for (int t = threadIdx.x; t < pad4(pack.nodes[g]) / 4; t += T) s.tile_row[pack.tile[g] + t] = pack.row[g] + 4 * t;
-#if SLICED
-        for (int n = threadIdx.x; n < pad4(pack.nodes[g]); n += T) {
-            const int row = pack.row[g] + n;
-            // Rows without edges, the padding among them, have empty ranges.
-            const auto range = [=](int begin, int end) { return begin < end ? unsigned(begin - shift) | unsigned(end - shift) << 16 : 0u; };
-            s.live_rows[4 * pack.tile[g] + n] = make_uint4(row, range(s.in_begin[row], s.in_end[row]), range(s.out_begin[row], s.out_end[row]), g);
-        }
-        for (int e = edge + threadIdx.x; e < edge + pack.edge_count[g]; e += T) {
-            s.arrivals[e - shift] = s.senders[e] | unsigned(e) << 16;
-            if (TRAIN) s.departures[e - shift] = make_uint2(s.out_senders[e] | unsigned(e) << 16, s.out_receivers[e] | unsigned(s.out_numbers[e]) << 16);
-        }
-#endif
+        const int edge = back ? pack.out_first[g] : pack.in_first[g], count = back ? pack.out_count[g] : pack.in_count[g], shift = pack.shift[g];
+        for (int e = edge + threadIdx.x; e < edge + count; e += T) s.position[e - shift] = e;
+        for (int t = threadIdx.x; t < pack.own_tiles[g]; t += T) s.tile_row[pack.tile[g] + t] = pack.own_row[g] + 4 * t;
     }
     __syncthreads();
 }

@@ -4,20 +4,20 @@
 __device__ void read_out(const Space& s, float* input) {
     const Pack& pack = *s.pack;
     if (ROW_LEVEL) {
-        for (int i = threadIdx.x; i < pack.rows * H; i += T) input[i] = s.states[i / H * SS + i % H];
+        for (int i = threadIdx.x; i < pack.rows * H; i += T) input[i] = s.states[i / H * HP + i % H];
     } else {
         for (int i = threadIdx.x; i < pack.graphs * H; i += T) {
             const int g = i / H, c = i % H, from = pack.row[g];
-            float value = s.states[from * SS + c];
+            float value = s.states[from * HP + c];
             int chosen = from;
             for (int row = from + 1; READOUT != 4 && row < from + pack.nodes[g]; row++) {
-                const float other = s.states[row * SS + c];
+                const float other = s.states[row * HP + c];
                 if (READOUT == 0 ? other > value : READOUT == 1 ? other < value : false) value = other, chosen = row;
                 if (READOUT == 2 || READOUT == 3) value += other;
             }
             if (READOUT == 2) value /= pack.nodes[g];
             input[i] = value;
-            s.partial_row[g * HP + c] = chosen;
+            s.chosen[g * HP + c] = chosen;
         }
     }
     __syncthreads();
@@ -34,7 +34,7 @@ __device__ void read_out_backward(const Space& s, const float* gradient, float* 
             if (ROW_LEVEL) value = gradient[row * H + c];
             else if (READOUT == 2) value = gradient[g * H + c] / pack.nodes[g];
             else if (READOUT == 3) value = gradient[g * H + c];
-            else if (s.partial_row[g * HP + c] == row) value = gradient[g * H + c];
+            else if (s.chosen[g * HP + c] == row) value = gradient[g * H + c];
         }
         states[i] = value;
     }

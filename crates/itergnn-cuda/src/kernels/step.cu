@@ -12,11 +12,11 @@ __device__ __forceinline__ int* counts_of(const Space& s, const Launch& launch, 
 }
 
 __device__ __forceinline__ float* states_of(const Space& s, const Launch& launch, int block) {
-    return s.floats + launch.at_states + (long long)block * (launch.iteration_cap + 1) * launch.row_cap * HP;
+    return s.common + launch.at_states + (long long)block * (launch.iteration_cap + 1) * launch.row_cap * HP;
 }
 
 __device__ __forceinline__ float* first_of(const Space& s, const Launch& launch, int block) {
-    return s.floats + launch.at_first + (long long)block * launch.iteration_cap * launch.row_cap * PW;
+    return s.common + launch.at_first + (long long)block * launch.iteration_cap * launch.row_cap * PW;
 }
 
 // Scores and weights of the edges of every step.
@@ -43,9 +43,9 @@ __device__ void embed(const Space& s, const Launch& launch, const float* paramet
         const int row = i / KV, k = i % KV;
         float value = 0.f;
         if (is_node(s, row)) {
-            const int input = k - XX, state = k - HX;
-            if (input >= 0 && input < INPUT) value = inputs[row * launch.node_width + input];
-            else if (FIRST_BIAS && input == INPUT) value = 1.f;
+            const int state = k - XP;
+            if (k < INPUT) value = inputs[row * launch.node_width + k];
+            else if (FIRST_BIAS && k == INPUT) value = 1.f;
             else if (state >= 0 && state < H) value = embedded[row * H + state];
         }
         s.vectors[row * RS + k] = value;
@@ -80,40 +80,24 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
     const long long row_size = (long long)launch.row_cap * HP;
     float *history = states_of(s, launch, block), *first = first_of(s, launch, block);
     Winner* winners = winners_of(s, launch, block);
-#if SLICED
-    ForwardWeights weights;
-    if (!STACK) load_weights(weights, parameters);
-#else
     if (!STACK) load_layer(s, parameters, false);
-#endif
     if (ITERATIVE) {
         load_confidence(s, recipe, parameters);
         start_units(s);
     }
     for (int i = threadIdx.x; i < pack.rows * HQ; i += T) {
         const int row = i / HQ, column = 4 * (i % HQ);
-        at4(s.states + row * SS + column) = zero4();
-        if (TRAIN) at4(history + row * HP + column) = at4(s.vectors + row * RS + HX + column);
+        at4(s.states + row * HP + column) = zero4();
+        if (TRAIN && is_own(s, row)) at4(history + row * HP + column) = at4(s.vectors + row * RS + XP + column);
     }
-#if !SLICED
     NextLayer next;
-    if (FETCHES_AHEAD) fetch_layer(next, parameters);
-#endif
-#if SLICED
-    split_vectors(s);
-#endif
-    activate(s, (1u << pack.graphs) - 1);
+    if (FETCHES_AHEAD) fetch_layer(next, parameters, false);
+    activate(s, (1u << pack.graphs) - 1, false);
     for (int step = 0; step < recipe.cap; step++) {
-#if SLICED
-        if (STACK) load_weights(weights, parameters + step * LAYER_PARAMETERS);
-        layer_forward(s, launch, weights, TRAIN ? first + (long long)step * launch.row_cap * PW : nullptr, history + (step + 1) * row_size, winners + step * row_size);
-        // The confidences of graphs have a barrier of their own.
-        if (!ITERATIVE || NODE_WISE) __syncthreads();
-#else
         if (STACK) {
             if (FETCHES_AHEAD) {
                 place_layer(s, next, false);
-                if (step + 1 < recipe.cap) fetch_layer(next, parameters + (step + 1) * LAYER_PARAMETERS);
+                if (step + 1 < recipe.cap) fetch_layer(next, parameters + (step + 1) * LAYER_PARAMETERS, false);
             } else {
                 load_layer(s, parameters + step * LAYER_PARAMETERS, false);
             }
@@ -123,33 +107,31 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
         if (TRAIN) {
             for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
                 const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, place = row * HP + 4 * (i % HQ);
-                at4(history + (step + 1) * row_size + place) = at4(s.vectors + row * RS + HX + 4 * (i % HQ));
+                at4(history + (step + 1) * row_size + place) = at4(s.vectors + row * RS + XP + 4 * (i % HQ));
                 if (CONVOLUTION) continue;
                 Winner4& winner = *reinterpret_cast<Winner4*>(s.winners + place);
                 *reinterpret_cast<Winner4*>(winners + step * row_size + place) = winner;
                 winner = {Winner(SELF), Winner(SELF), Winner(SELF), Winner(SELF)};
             }
         }
-#endif
+        // Nobody may be reading products when the next ones come; confidences of graphs have such a barrier.
+        if (CLUSTER > 1 && !ITERATIVE) sync_cluster();
         if (ITERATIVE) {
-#if SLICED && !NODE_WISE
-            confide_by_slices(s, launch, recipe, record, step);
-#else
             confide(s, launch, recipe, record, step);
-#endif
             accumulate(s, recipe, step);
             unsigned running = 0;
             for (int g = 0; g < pack.graphs; g++) running |= unsigned((pack.active >> g & 1) && pack.finished_at[g] < 0) << g;
             if (running == 0) break;
-            if (running != pack.active) activate(s, running);
+            if (running != pack.active) activate(s, running, false);
         }
     }
     __syncthreads();
     for (int i = threadIdx.x; i < pack.rows * HQ; i += T) {
         const int row = i / HQ, column = 4 * (i % HQ);
-        float4& output = at4(s.states + row * SS + column);
+        if (!is_own(s, row)) continue;
+        float4& output = at4(s.states + row * HP + column);
         if (!ITERATIVE) {
-            output = at4(s.vectors + row * RS + HX + column);
+            output = at4(s.vectors + row * RS + XP + column);
         } else {
             const float spent = s.spent[unit_of(s, row)], divisor = recipe.normalised && spent > 0.f ? spent : 1.f;
             output = make_float4(output.x / divisor, output.y / divisor, output.z / divisor, output.w / divisor);
@@ -159,13 +141,28 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
     __syncthreads();
 }
 
+// Gives the block's rows of `states` to the others of the cluster. There must be a barrier of the cluster behind.
+__device__ __forceinline__ void share_rows(const Space& s) {
+    for (int g = 0; g < s.pack->graphs && CLUSTER > 1; g++) {
+        float* rows = s.states + s.pack->own_row[g] * HP;
+        for (int i = 4 * threadIdx.x; i < s.pack->own_tiles[g] * 4 * HP; i += 4 * T) put_elsewhere(rows + i / HP * HP + i % HP, at4(rows + i / HP * HP + i % HP));
+    }
+}
+
 #if TRAIN
+// Brings global memory into the cache that all multiprocessors share.
+__device__ __forceinline__ void prefetch(const void* from, int bytes) {
+#ifndef EMULATED
+    for (int i = 128 * threadIdx.x; i < bytes; i += 128 * T) asm volatile("prefetch.global.L2 [%0];" ::"l"((const char*)from + i));
+#endif
+}
+
 // From the gradient of a block's output (in the pack's floats) to that of its initial states, in `states`. Ends with a barrier.
 __device__ void block_backward(const Space& s, const Launch& launch, const Recipe& recipe, const Step& now, const float* parameters, int block, float* target) {
     Pack& pack = *s.pack;
     const Record record = record_of(s, launch, block);
     const long long row_size = (long long)launch.row_cap * HP;
-    const float *history = states_of(s, launch, block), *first = first_of(s, launch, block), *output_gradient = s.floats + launch.at_gradient;
+    const float *history = states_of(s, launch, block), *first = first_of(s, launch, block), *output_gradient = s.common + launch.at_gradient;
     const Winner* winners = winners_of(s, launch, block);
     const int* iterations = counts_of(s, launch, block);
     if (threadIdx.x < pack.graphs) pack.finished_at[threadIdx.x] = iterations[launch.schedule_units + threadIdx.x];
@@ -175,69 +172,55 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
         finish_weights(s, launch, recipe, record, iterations);
         confide_backward(s, launch, recipe, now, record, iterations, history, output_gradient, target + layers_of(recipe) * LAYER_PARAMETERS);
     }
-    for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.states + i / HQ * SS + 4 * (i % HQ)) = ITERATIVE ? zero4() : at4(output_gradient + 4 * i);
+    for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.states + i / HQ * HP + 4 * (i % HQ)) = ITERATIVE ? zero4() : at4(output_gradient + 4 * i);
     LayerGradient gradient;
-#if SLICED
-    BackwardWeights weights;
-    if (!STACK) load_weights(weights, parameters);
-    clear_gradient(gradient);
-#else
     if (!STACK) load_layer(s, parameters, true);
     clear_gradient(s, gradient);
-#endif
     int last = 0;
     for (int g = 0; g < pack.graphs; g++) last = max(last, pack.finished_at[g]);
     unsigned known = 0;
-#if SLICED
-    const Lane at = lane_of();
-    const auto buffer = [&](int step) { return s.winners + (step % 2) * launch.row_cap * WS; };
-    const auto fetch = [&](int step) {
-        const Kept kept = {first + (long long)step * launch.row_cap * PW, history + step * row_size, winners + step * row_size};
-        if (step >= 0) fetch_step(s, launch, at, kept, buffer(step));
-    };
-    fetch(last - 1);
-    await_copies();
-#else
+    cluster_arrive();
     NextLayer next;
-    if (FETCHES_AHEAD && last > 0) fetch_layer(next, parameters + (last - 1) * LAYER_PARAMETERS);
-#endif
+    if (FETCHES_AHEAD && last > 0) fetch_layer(next, parameters + (last - 1) * LAYER_PARAMETERS, true);
     for (int step = last - 1; step >= 0; step--) {
         unsigned active = 0;
         for (int g = 0; g < pack.graphs; g++) active |= unsigned(pack.finished_at[g] > step) << g;
-        if (active != known) activate(s, active);
+        if (active != known) activate(s, active, true);
         known = active;
-#if SLICED
-        if (STACK) {
-            load_weights(weights, parameters + step * LAYER_PARAMETERS);
-            clear_gradient(gradient);
-        }
-        if (ITERATIVE && at.receives) add_own_contributions(s, launch, record, iterations, history + (step + 1) * row_size, output_gradient, step);
-        __syncwarp();
-        layer_backward(s, launch, weights, buffer(step), gradient, [&] { fetch(step - 1); });
-        if (STACK) write_layer(gradient, target + step * LAYER_PARAMETERS);
-    }
-    if (!STACK) write_layer(gradient, target);
-    __syncthreads();
-#else
         if (STACK) {
             if (FETCHES_AHEAD) {
                 place_layer(s, next, true);
-                if (step > 0) fetch_layer(next, parameters + (step - 1) * LAYER_PARAMETERS);
+                if (step > 0) fetch_layer(next, parameters + (step - 1) * LAYER_PARAMETERS, true);
             } else {
                 load_layer(s, parameters + step * LAYER_PARAMETERS, true);
             }
             clear_gradient(s, gradient);
         }
         const float* products = first + (long long)step * launch.row_cap * PW;
+        // What the step before left comes closer meanwhile.
+        if (step > 0) {
+            if (LAYER != GCN) prefetch(products - launch.row_cap * PW, pack.rows * PW * 4);
+            if (!CONVOLUTION) prefetch(winners + (step - 1) * row_size, pack.rows * HP * (int)sizeof(Winner));
+            prefetch(history + (step - 1) * row_size, pack.rows * HP * 4);
+        }
+        if (CLUSTER > 1) cluster_wait();
         for (int i = threadIdx.x; LAYER != GCN && i < pack.tiles * 4 * PQ; i += T) {
             const int row = s.tile_row[i / (4 * PQ)] + i / PQ % 4, column = 4 * (i % PQ);
             at4(s.first + row * RS + column) = at4(products + row * PW + column);
         }
+#pragma unroll 2
         for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
             const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, column = 4 * (i % HQ), place = row * HP + column;
-            if (!CONVOLUTION) *reinterpret_cast<Winner4*>(s.winners + place) = *reinterpret_cast<const Winner4*>(winners + step * row_size + place);
+            if (!CONVOLUTION && CLUSTER == 1) *reinterpret_cast<Winner4*>(s.winners + place) = *reinterpret_cast<const Winner4*>(winners + step * row_size + place);
             if (ITERATIVE)
                 add_contributions(s, launch, record, iterations, history + (step + 1) * row_size, output_gradient, step, row, column, at4(s.states + place));
+            put_elsewhere(s.states + place, at4(s.states + place));
+        }
+        if (CLUSTER > 1) {
+            // Edges need the winners of all rows that they reach.
+            for (int i = 4 * threadIdx.x; i < pack.rows * HP; i += 4 * T)
+                *reinterpret_cast<Winner4*>(s.winners + i) = *reinterpret_cast<const Winner4*>(winners + step * row_size + i);
+            sync_cluster();
         }
 #if LAYER == ATTENTION || LAYER == GAT
         load_shares(s, launch, shares_of(s, launch, block, step));
@@ -245,12 +228,18 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
         layer_backward(s, launch, recipe, history + step * row_size, history + (step + 1) * row_size, gradient);
         if (STACK) write_layer(s, gradient, target + step * LAYER_PARAMETERS);
     }
+    if (CLUSTER > 1) cluster_wait();
     if (!STACK) write_layer(s, gradient, target);
-#endif
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const __grid_constant__ Launch launch) {
+#if CLUSTER > 1
+#define IN_CLUSTERS __cluster_dims__(CLUSTER, 1, 1)
+#else
+#define IN_CLUSTERS
+#endif
+
+extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const __grid_constant__ Launch launch) {
 #ifdef EMULATED
     char* shared = emulated_shared();
 #else
@@ -259,7 +248,7 @@ extern "C" __global__ void __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const 
     const int model = blockIdx.y, block = model * gridDim.x + blockIdx.x;
     Space s;
     lay_out(s, shared, launch, block);
-    if (!load_pack(s, launch, model, blockIdx.x)) return;
+    if (!load_pack(s, launch, model, blockIdx.x / CLUSTER)) return;
     Pack& pack = *s.pack;
     const Recipe& recipe = launch.recipes[model];
     const float* parameters = launch.parameters + (long long)model * launch.parameter_count;
@@ -270,28 +259,33 @@ extern "C" __global__ void __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const 
     embed(s, launch, parameters);
     for (int b = 0; b < launch.blocks; b++) {
         if (b > 0)
-            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.vectors + i / HQ * RS + HX + 4 * (i % HQ)) = at4(s.states + i / HQ * SS + 4 * (i % HQ));
+            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.vectors + i / HQ * RS + XP + 4 * (i % HQ)) = at4(s.states + i / HQ * HP + 4 * (i % HQ));
         __syncthreads();
         block_forward(s, launch, recipe, block_parameters(launch, parameters, b), b);
     }
     const int head_rows = ROW_LEVEL ? pack.rows : pack.graphs;
     float *space = s.floats + launch.at_perceptron, *scratch = s.floats + launch.at_scratch;
+    if (CLUSTER > 1) {
+        share_rows(s);
+        sync_cluster();
+    }
     // The head's input lies in front of the room for two gradients.
     read_out(s, scratch);
     const float* predictions = perceptron_forward(launch.head, parameters, scratch, space, head_rows);
 #if TRAIN
     const Step& now = launch.steps[model];
-    float *target = launch.gradients + (long long)block * launch.parameter_count, *output_gradient = s.floats + launch.at_gradient;
+    float *target = launch.gradients + (long long)block * launch.parameter_count, *output_gradient = s.common + launch.at_gradient;
     float* gradient = scratch + launch.scratch_size;
     const float loss = loss_and_gradient(s, launch, recipe, now, predictions, gradient);
     if (threadIdx.x == 0) {
         float unspent = 0.f, iterations = 0.f, capped = 0.f;
         for (int g = 0; g < pack.graphs; g++) unspent += pack.unspent[g], iterations += pack.iterations[g], capped += pack.capped[g];
+        const float counts = cluster_rank() == 0 ? 1.f : 0.f;
         float* report = launch.reports + 4ll * block;
-        report[0] = loss;
-        report[1] = unspent * recipe.price * now.inverse_units;
-        report[2] = iterations;
-        report[3] = capped;
+        report[0] = counts * loss;
+        report[1] = counts * unspent * recipe.price * now.inverse_units;
+        report[2] = counts * iterations;
+        report[3] = counts * capped;
     }
     const float* back = perceptron_backward(launch.head, parameters, scratch, space, gradient, head_rows, target, scratch + 2 * launch.scratch_size, launch.scratch_size, true,
                                             s.activations, launch.edge_tile * ACTIVATION_STRIDE);
@@ -299,18 +293,25 @@ extern "C" __global__ void __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const 
     for (int b = launch.blocks - 1; b >= 0; b--) {
         block_backward(s, launch, recipe, now, block_parameters(launch, parameters, b), b, target + launch.block_offset + (long long)b * launch.block_parameters);
         if (b > 0)
-            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(output_gradient + 4 * i) = at4(s.states + i / HQ * SS + 4 * (i % HQ));
-        __syncthreads();
+            for (int i = threadIdx.x; i < pack.rows * HQ; i += T)
+                if (is_own(s, i / HQ)) at4(output_gradient + 4 * i) = at4(s.states + i / HQ * HP + 4 * (i % HQ));
+        sync_cluster();
     }
-    for (int i = threadIdx.x; i < pack.rows * H; i += T) gradient[i] = s.states[i / H * SS + i % H];
+    for (int i = threadIdx.x; i < pack.rows * H; i += T) gradient[i] = is_own(s, i / H) ? s.states[i / H * HP + i % H] : 0.f;
     __syncthreads();
     perceptron_backward(launch.embedding, parameters, s.floats + launch.at_inputs, space, gradient, pack.rows, target, scratch + 2 * launch.scratch_size,
                         launch.scratch_size, false, s.activations, launch.edge_tile * ACTIVATION_STRIDE);
+    // Head and confidences are the same in all blocks of a cluster: the first one's gradients count.
+    for (int i = launch.block_offset + threadIdx.x; i < launch.parameter_count && cluster_rank() > 0; i += T) {
+        const int place = i - launch.block_offset, block = place / launch.block_parameters;
+        if (block >= launch.blocks || place % launch.block_parameters >= layers_of(recipe) * LAYER_PARAMETERS) target[i] = 0.f;
+    }
 #else
     const int width = launch.outputs;
     for (int g = 0; g < pack.graphs; g++) {
         const int sample = pack.sample[g], rows = ROW_LEVEL ? pack.nodes[g] : 1;
         const float* from = predictions + (ROW_LEVEL ? pack.row[g] : g) * width;
+        if (cluster_rank() > 0) break;
         float* to = launch.predictions + model * launch.prediction_stride + (ROW_LEVEL ? launch.samples.node_offsets[sample] : sample) * (long long)width;
         for (int i = threadIdx.x; i < rows * width; i += T) to[i] = from[i];
         if (threadIdx.x == 0) {

@@ -1,10 +1,11 @@
 // What a launch is told. The structs mirror those of `src/layout.rs`; the macros are settings that the host writes in front of this file.
 
 __host__ __device__ constexpr int pad4(int count) { return (count + 3) / 4 * 4; }
-// Widths are padded so that they fill vectors of four, or the tiles of the tensor cores.
-__host__ __device__ constexpr int padded(int width) { return SLICED ? (width + 7) / 8 * 8 : pad4(width); }
-// The least stride for rows of a width of which four neighbours lie on different banks: eight more than a multiple of 32.
-__host__ __device__ constexpr int spread(int width) { return (width + 23) / 32 * 32 + 8; }
+// Widths are padded so that they fill the tiles of the tensor cores, or vectors of four.
+__host__ __device__ constexpr int padded(int width) { return (width + PADDING - 1) / PADDING * PADDING; }
+
+// The stride for rows of a width that is a number of eights, an odd number of fours: then what a warp reads for a product lies on different banks, by rows and by columns.
+__host__ __device__ constexpr int apart(int width) { return width + 4; }
 
 // Values of LAYER.
 #define MAXIMUM 0
@@ -21,11 +22,9 @@ constexpr int XW = INPUT + FIRST_BIAS, XP = padded(XW);
 constexpr int KV = XP + HP, KQ = KV / 4;
 constexpr int J = MESSAGE, JP = padded(J), JQ = JP / 4;
 constexpr int PW = JP * (1 + USES_RECEIVER), PQ = PW / 4;
-constexpr int RS = SLICED ? spread(PW > KV ? PW : KV) : PW > KV ? PW : KV;
-// Places of states and inputs in a node vector; strides of rows of states and of winners.
-constexpr int HX = SLICED ? 0 : XP, XX = SLICED ? HP : 0;
-constexpr int ACTIVATION_STRIDE = SLICED ? RS : JP;
-constexpr int SS = SLICED ? RS : HP, WS = SLICED ? HP + 8 : HP;
+// Strides of rows of node vectors or products, of activations, of messages.
+constexpr int RS = apart(PW > KV ? PW : KV);
+constexpr int ACTIVATION_STRIDE = apart(JP), MESSAGE_STRIDE = apart(HP);
 constexpr int DE = EDGE;
 // Numbers of a score per edge: two vectors, weights of the features, the bias; for GAT also vector and map of the edges.
 constexpr bool SCORED = LAYER == ATTENTION || LAYER == GAT;
