@@ -152,3 +152,20 @@ impl std::fmt::Debug for Gpu {
         formatter.debug_struct("Gpu").field("name", &self.name).field("capability", &self.capability).finish()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clusters_are_as_large_as_find_a_multiprocessor_for_every_block() {
+        let limits = Limits {
+            multiprocessors: 132,
+            shared_per_block: 227 << 10,
+            shared_per_multiprocessor: 228 << 10,
+            clusters: true,
+        };
+        assert_eq!([1, 32, 33, 34, 64, 128, 512].map(|graphs| limits.cluster(graphs, 4)), [4, 4, 4, 3, 2, 1, 1]);
+        assert_eq!([2, 3, 4].map(|cluster| limits.clusters_at_once(cluster)), [66, 38, 28]);
+    }
+}

@@ -10,7 +10,7 @@ use crate::cache;
 use crate::{CudaError, Gpu, Network};
 
 /// The parts of the source, in order.
-pub(crate) const PARTS: [&str; 16] = [
+pub(crate) const PARTS: [&str; 18] = [
     include_str!("kernels/types.cu"),
     include_str!("kernels/vectors.cu"),
     include_str!("kernels/products.cu"),
@@ -23,9 +23,11 @@ pub(crate) const PARTS: [&str; 16] = [
     include_str!("kernels/attention.cu"),
     include_str!("kernels/convolution.cu"),
     include_str!("kernels/controller.cu"),
+    include_str!("kernels/controller_back.cu"),
     include_str!("kernels/perceptron.cu"),
     include_str!("kernels/readout.cu"),
     include_str!("kernels/step.cu"),
+    include_str!("kernels/kernel.cu"),
     include_str!("kernels/optimiser.cu"),
 ];
 
@@ -248,11 +250,13 @@ mod tests {
             network(LayerKind::Path, Aggregation::Attention, ControllerConfig::iter_decay()),
             network(LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(2)),
             network(LayerKind::Gat, Aggregation::Max, ControllerConfig::shared(2)),
+            network(LayerKind::PathSim, Aggregation::Max, ControllerConfig::iter()),
         ];
         for (index, network) in cases.iter().enumerate() {
             let mut settings = network.settings();
             settings.extend([("THREADS", 64), ("GRAPHS", 2), ("BLOCKS_PER_SM", 1), ("WIDE_WINNERS", 0)]);
-            settings.extend([("LARGE", index % 2), ("TRAIN", 1), ("PADDING", 8), ("CLUSTER", 1)]);
+            let cluster = if index == 4 { 4 } else { 1 };
+            settings.extend([("LARGE", index % 2), ("TRAIN", 1), ("PADDING", 8), ("CLUSTER", cluster)]);
             let architecture = if index == 0 { "sm_80" } else { "sm_90" };
             let binary = compile(&PARTS.concat(), &options(architecture, &settings)).unwrap();
             assert!(binary.starts_with(b"\x7fELF"), "{} for {architecture}", network.block().layer.kind);

@@ -1,0 +1,90 @@
+// The kernel: the whole step of a pack of graphs for one model, by one thread block or a cluster of them.
+
+#if CLUSTER > 1
+#define IN_CLUSTERS __cluster_dims__(CLUSTER, 1, 1)
+#else
+#define IN_CLUSTERS
+#endif
+
+extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph_step(const __grid_constant__ Launch launch) {
+#ifdef EMULATED
+    char* shared = emulated_shared();
+#else
+    extern __shared__ __align__(16) char shared[];
+#endif
+    const int model = blockIdx.y, block = model * gridDim.x + blockIdx.x;
+    Space s;
+    lay_out(s, shared, launch, block);
+    if (!load_pack(s, launch, model, blockIdx.x / CLUSTER)) return;
+    Pack& pack = *s.pack;
+    const Recipe& recipe = launch.recipes[model];
+    const float* parameters = launch.parameters + (long long)model * launch.parameter_count;
+    if (threadIdx.x < G) {
+        pack.iterations[threadIdx.x] = pack.capped[threadIdx.x] = 0;
+        pack.unspent[threadIdx.x] = 0.f;
+    }
+    embed(s, launch, parameters);
+    for (int b = 0; b < launch.blocks; b++) {
+        if (b > 0)
+            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.vectors + i / HQ * RS + XP + 4 * (i % HQ)) = at4(s.states + i / HQ * HP + 4 * (i % HQ));
+        __syncthreads();
+        block_forward(s, launch, recipe, block_parameters(launch, parameters, b), b);
+    }
+    const int head_rows = ROW_LEVEL ? pack.rows : pack.graphs;
+    float *space = s.floats + launch.at_perceptron, *scratch = s.floats + launch.at_scratch;
+    if (CLUSTER > 1) {
+        share_rows(s);
+        sync_cluster();
+    }
+    // The head's input lies in front of the room for two gradients.
+    read_out(s, scratch);
+    const float* predictions = perceptron_forward(launch.head, parameters, scratch, space, head_rows);
+#if TRAIN
+    const Step& now = launch.steps[model];
+    float *target = launch.gradients + (long long)block * launch.parameter_count, *output_gradient = s.common + launch.at_gradient;
+    float* gradient = scratch + launch.scratch_size;
+    const float loss = loss_and_gradient(s, launch, recipe, now, predictions, gradient);
+    if (threadIdx.x == 0) {
+        float unspent = 0.f, iterations = 0.f, capped = 0.f;
+        for (int g = 0; g < pack.graphs; g++) unspent += pack.unspent[g], iterations += pack.iterations[g], capped += pack.capped[g];
+        const float counts = cluster_rank() == 0 ? 1.f : 0.f;
+        float* report = launch.reports + 4ll * block;
+        report[0] = counts * loss;
+        report[1] = counts * unspent * recipe.price * now.inverse_units;
+        report[2] = counts * iterations;
+        report[3] = counts * capped;
+    }
+    const float* back = perceptron_backward(launch.head, parameters, scratch, space, gradient, head_rows, target, scratch + 2 * launch.scratch_size, launch.scratch_size, true,
+                                            s.activations, launch.edge_tile * ACTIVATION_STRIDE);
+    read_out_backward(s, back, output_gradient);
+    for (int b = launch.blocks - 1; b >= 0; b--) {
+        block_backward(s, launch, recipe, now, block_parameters(launch, parameters, b), b, target + launch.block_offset + (long long)b * launch.block_parameters);
+        if (b > 0)
+            for (int i = threadIdx.x; i < pack.rows * HQ; i += T)
+                if (is_own(s, i / HQ)) at4(output_gradient + 4 * i) = at4(s.states + i / HQ * HP + 4 * (i % HQ));
+        sync_cluster();
+    }
+    for (int i = threadIdx.x; i < pack.rows * H; i += T) gradient[i] = is_own(s, i / H) ? s.states[i / H * HP + i % H] : 0.f;
+    __syncthreads();
+    perceptron_backward(launch.embedding, parameters, s.floats + launch.at_inputs, space, gradient, pack.rows, target, scratch + 2 * launch.scratch_size,
+                        launch.scratch_size, false, s.activations, launch.edge_tile * ACTIVATION_STRIDE);
+    // Head and confidences are the same in all blocks of a cluster: the first one's gradients count.
+    for (int i = launch.block_offset + threadIdx.x; i < launch.parameter_count && cluster_rank() > 0; i += T) {
+        const int place = i - launch.block_offset, block = place / launch.block_parameters;
+        if (block >= launch.blocks || place % launch.block_parameters >= layers_of(recipe) * LAYER_PARAMETERS) target[i] = 0.f;
+    }
+#else
+    const int width = launch.outputs;
+    for (int g = 0; g < pack.graphs; g++) {
+        const int sample = pack.sample[g], rows = ROW_LEVEL ? pack.nodes[g] : 1;
+        const float* from = predictions + (ROW_LEVEL ? pack.row[g] : g) * width;
+        if (cluster_rank() > 0) break;
+        float* to = launch.predictions + model * launch.prediction_stride + (ROW_LEVEL ? launch.samples.node_offsets[sample] : sample) * (long long)width;
+        for (int i = threadIdx.x; i < rows * width; i += T) to[i] = from[i];
+        if (threadIdx.x == 0) {
+            launch.iterations[(long long)model * launch.samples_count + sample] = pack.iterations[g];
+            launch.capped[(long long)model * launch.samples_count + sample] = pack.capped[g];
+        }
+    }
+#endif
+}
