@@ -1,5 +1,7 @@
 //! The gradients of a GIN layer against finite differences, its instruction sets against each other, and its laws.
 
+#![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
+
 use itergnn_kernels::gin::{Gin, GinConfig, GinInputs, GinLayout};
 use itergnn_kernels::segments::Segments;
 use itergnn_kernels::settings::IterConfig;
