@@ -180,4 +180,9 @@ fn bench_names_the_standard_step() {
     let standard = results.iter().find(|result| result["name"] == "train-step/lobster/path-sim-max");
     assert!(standard.expect("it is there")["step_ms"].as_f64().expect("a number") > 0.0);
     assert!(results.iter().any(|result| result["edges_per_s"].is_number()));
+    let one = json(folder.path(), &["bench", "--repetitions", "1", "--only", "lobster/gcn", "--json"]);
+    let names: Vec<_> = one["results"].as_array().expect("a list").iter().map(|result| &result["name"]).collect();
+    assert_eq!(names, ["train-step/lobster/gcn-30"]);
+    let none = itergnn(folder.path(), &["bench", "--only", "nothing"]);
+    assert_eq!(none.status.code(), Some(2), "{none:?}");
 }

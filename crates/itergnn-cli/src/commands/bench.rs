@@ -106,8 +106,12 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     arguments.compute.start_anywhere()?;
     let results = match arguments.compute.device {
         DeviceName::Cpu => on_cpu(arguments)?,
-        DeviceName::Cuda => bench_card::measurements(arguments.repetitions, arguments.large).map_err(failure)?,
+        DeviceName::Cuda => bench_card::measurements(arguments).map_err(failure)?,
     };
+    if results.is_empty() {
+        let example = step_name(GRAPHS[0].name, &MODELS[0]);
+        return Err(Failure::bad_input(format!("no bench has `{}` in its name, as {example} has", arguments.only)));
+    }
     if arguments.json {
         return print_json(&serde_json::json!({ "results": results, "threads": rayon::current_num_threads() }));
     }
@@ -131,6 +135,7 @@ fn on_cpu(arguments: &BenchArguments) -> Result<Vec<Measurement>, Failure> {
         .iter()
         .flat_map(|graphs| MODELS.iter().map(move |model| (graphs, model)))
         .filter(|(graphs, model)| graphs.weights == Weights::PAPER || model.name == "path-sim-max")
+        .filter(|(graphs, model)| step_name(graphs.name, model).contains(&arguments.only))
         .collect();
     let progress = Progress::new("benches", steps.len() as u64 + 1);
     let mut results = Vec::new();
@@ -138,8 +143,20 @@ fn on_cpu(arguments: &BenchArguments) -> Result<Vec<Measurement>, Failure> {
         results.push(training_step(graphs, model, arguments.repetitions, engine).map_err(failure)?);
         progress.at(results.len() as u64);
     }
-    results.extend(bench_inference::measurements(arguments.large).map_err(failure)?);
+    if wants_inference(arguments) {
+        results.extend(bench_inference::measurements(arguments.large).map_err(failure)?);
+    }
     Ok(results)
+}
+
+/// The name of a training step.
+pub(super) fn step_name(graphs: &str, model: &TimedModel) -> String {
+    format!("train-step/{graphs}/{}", model.name)
+}
+
+/// Whether predictions are timed: all of them or none.
+pub(super) fn wants_inference(arguments: &BenchArguments) -> bool {
+    arguments.only.is_empty() || arguments.only.starts_with("inference")
 }
 
 /// A model of hidden width 64 that takes 30 iterations (or layers) on every graph, on weighted graphs unless told
@@ -202,7 +219,7 @@ fn training_step(
     }
     milliseconds.sort_by(f64::total_cmp);
     Ok(Measurement {
-        name: format!("train-step/{}/{}", graphs.name, model.name),
+        name: step_name(graphs.name, model),
         step_ms: Some(milliseconds[0]),
         median_ms: Some(milliseconds[milliseconds.len() / 2]),
         ms: milliseconds[0],

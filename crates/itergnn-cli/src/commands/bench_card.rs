@@ -10,8 +10,9 @@ use itergnn::{
     train::{LossKind, ResolvedRun, TrainError, data::SampleSource, learning::Learner, time_steps_on_card},
 };
 
-use super::bench::{BATCH, MODELS, Measurement, TimedModel, prepare, resolve};
+use super::bench::{BATCH, MODELS, Measurement, TimedModel, prepare, resolve, step_name, wants_inference};
 use super::bench_inference;
+use crate::options::BenchArguments;
 
 /// Models that learn side by side.
 const ENSEMBLES: [usize; 2] = [1, 16];
@@ -32,18 +33,20 @@ fn tasks() -> [(&'static str, TaskSpec); 5] {
 
 /// Training steps at their worst, as on the CPU, then iterations on a graph of a million nodes if `large` graphs are
 /// asked for.
-pub(super) fn measurements(repetitions: usize, large: bool) -> Result<Vec<Measurement>, TrainError> {
+pub(super) fn measurements(arguments: &BenchArguments) -> Result<Vec<Measurement>, TrainError> {
     let mut results = Vec::new();
     for (name, task) in tasks() {
         // Every model on lobsters and ER, the standard one on the others.
         let count = if ["lobster", "er"].contains(&name) { MODELS.len() } else { 1 };
-        for model in &MODELS[..count] {
+        for model in MODELS[..count].iter().filter(|model| step_name(name, model).contains(&arguments.only)) {
             for models in ENSEMBLES {
-                results.push(training_step(name, &task, model, models, repetitions)?);
+                results.push(training_step(name, &task, model, models, arguments.repetitions)?);
             }
         }
     }
-    results.extend(bench_inference::on_card(large)?);
+    if wants_inference(arguments) {
+        results.extend(bench_inference::on_card(arguments.large)?);
+    }
     Ok(results)
 }
 
@@ -61,7 +64,7 @@ fn training_step(
     let mut milliseconds = time_steps_on_card(&learner.model(), &config.optimiser, &samples, models, repetitions)?;
     milliseconds.sort_by(f64::total_cmp);
     Ok(Measurement {
-        name: format!("train-step/{name}/{}", model.name),
+        name: step_name(name, model),
         models: Some(models),
         step_ms: milliseconds.first().copied(),
         median_ms: milliseconds.get(milliseconds.len() / 2).copied(),

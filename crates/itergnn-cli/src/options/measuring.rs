@@ -102,6 +102,9 @@ pub(crate) struct BenchArguments {
     /// Timed repetitions of every training step.
     #[arg(long, default_value_t = 20)]
     pub(crate) repetitions: usize,
+    /// Only benches whose names contain this, such as train-step/lobster/path-sim-max, or inference for predictions.
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub(crate) only: String,
     /// Also predictions for graphs of a million nodes: half a minute on a CPU, and 3 GiB of memory.
     #[arg(long)]
     pub(crate) large: bool,
