@@ -45,8 +45,23 @@ impl PathFinder<'_> {
         Ok(())
     }
 
-    /// Predicted lengths of pairs of nodes; `ends` are those of the search.
+    /// Predicted lengths of pairs of nodes; `ends` are those of the search, of which the first question was.
     pub(super) fn ask(
+        &self,
+        prepared: &mut Prepared,
+        pairs: &[(u32, u32)],
+        ends: (u32, u32),
+        found: &mut Found,
+    ) -> Result<Vec<f32>, TrainError> {
+        let whole = (found.predictions > 0).then_some(found.predicted_length as f32);
+        let is_open = |pair: &(u32, u32)| whole.is_none() || *pair != ends;
+        let open: Vec<(u32, u32)> = pairs.iter().copied().filter(is_open).collect();
+        let mut lengths = self.ask_open(prepared, &open, ends, found)?.into_iter();
+        Ok(pairs.iter().filter_map(|pair| if is_open(pair) { lengths.next() } else { whole }).collect())
+    }
+
+    /// The same for pairs that were not asked about before.
+    fn ask_open(
         &self,
         prepared: &mut Prepared,
         pairs: &[(u32, u32)],

@@ -9,6 +9,9 @@ use super::run::raise;
 use crate::kernels::{Kernels, UNTOUCHED, WeightedAdd};
 use crate::real::Real;
 
+/// Iterations before the last that a [bound](Record::bound) tells apart.
+const BOUND_STEPS: usize = 2;
+
 /// A run, to be read.
 #[derive(Debug)]
 pub(super) struct Record<'a, T> {
@@ -130,7 +133,10 @@ impl<'a, T: Real> Record<'a, T> {
 
     /// `most = max(most, state of v)` over the nodes that are not `left_out`, after an iteration.
     pub(super) fn raise_by_states(self, step: usize, left_out: impl Fn(usize) -> bool, most: &mut [T]) {
-        self.search(step, left_out, most, |id, row| row.copy_from_slice(self.row(id, step)));
+        self.search(step, left_out, most, |id, _, row| {
+            row.copy_from_slice(self.row(id, step));
+            true
+        });
     }
 
     /// The same for the sums of the states with these weights, up to the last bits of a sum.
@@ -141,26 +147,52 @@ impl<'a, T: Real> Record<'a, T> {
         left_out: impl Fn(usize) -> bool,
         most: &mut [T],
     ) {
-        self.search(weights.steps, left_out, most, |id, row| {
+        self.search(weights.steps, left_out, most, |id, most, row| {
+            self.bound(id, weights, row);
+            if !is_larger(row, most) {
+                return false;
+            }
             row.fill(T::ZERO);
             let settled = self.settle(kernels, id, weights.steps, weights.totals, row);
             finish_sum(row, self.row(id, weights.steps), settled, weights);
+            true
         });
     }
 
-    /// Looks at what `value` makes of nodes and groups, which must not be larger for a node than for its group.
+    /// What the sum of a node (or group) does not exceed but by its last bits: states grow, so that the weight of all
+    /// early iterations may go to one of the last. Few rows are read.
+    fn bound(self, id: usize, weights: Weights<'_>, row: &mut [T]) {
+        let total = |step: usize| weights.totals.get(step).copied().unwrap_or(weights.total);
+        let first = weights.steps.min(weights.totals.len() - 1).saturating_sub(BOUND_STEPS);
+        let factor = T::from_f64(weights.factor);
+        let weight = T::from_f64(total(first)) * factor;
+        row.iter_mut().zip(self.row(id, first)).for_each(|(value, &state)| *value = weight * state);
+        for step in first + 1..=first + BOUND_STEPS + 1 {
+            let is_last = step > first + BOUND_STEPS || step >= weights.steps;
+            let weight = T::from_f64(if is_last { weights.total } else { total(step) } - total(step - 1)) * factor;
+            let state = self.row(id, if is_last { weights.steps } else { step });
+            row.iter_mut().zip(state).for_each(|(value, &state)| *value += weight * state);
+            if is_last {
+                return;
+            }
+        }
+    }
+
+    /// Looks at what `value` makes of nodes and groups, which must not be larger for a node than for its group; it may
+    /// say `false` instead where nothing would be larger than `most`.
     fn search(
         self,
         step: usize,
         left_out: impl Fn(usize) -> bool,
         most: &mut [T],
-        mut value: impl FnMut(usize, &mut [T]),
+        mut value: impl FnMut(usize, &[T], &mut [T]) -> bool,
     ) {
         let mut row = vec![T::ZERO; self.base.width];
         // With these the rest is mostly known to be smaller.
         for &node in self.winners(step).iter().filter(|&&node| !left_out(node as usize)) {
-            value(node as usize, &mut row);
-            raise(most, &row);
+            if value(node as usize, most, &mut row) {
+                raise(most, &row);
+            }
         }
         let mut open: Vec<(usize, usize)> =
             self.base.levels.last().cloned().unwrap_or(0..0).map(|id| (self.base.levels.len() - 1, id)).collect();
@@ -168,8 +200,7 @@ impl<'a, T: Real> Record<'a, T> {
             if level == 0 && left_out(id) {
                 continue;
             }
-            value(id, &mut row);
-            if !row.iter().zip(most.iter()).any(|(value, most)| value > most) {
+            if !value(id, most, &mut row) || !is_larger(&row, most) {
                 continue;
             }
             match level {
@@ -188,6 +219,11 @@ impl<'a, T: Real> Record<'a, T> {
         }
         settled
     }
+}
+
+/// Whether any value is larger than the one it would replace.
+pub(super) fn is_larger<T: Real>(row: &[T], most: &[T]) -> bool {
+    row.iter().zip(most).any(|(value, most)| value > most)
 }
 
 /// Adds what a state owes that had been the same since the weight was `settled`; returns the new one.

@@ -4,7 +4,7 @@
 //! maximum. Only the nodes it has reached, the *members*, have states of their own; all others are as recorded.
 
 use super::graph::LargeGraph;
-use super::record::{Record, Weights, finish_sum, same_bits, settle};
+use super::record::{Record, Weights, finish_sum, is_larger, same_bits, settle};
 use super::rows::{Edges, RowMaker, Sources, TileScratch};
 use super::run::raise;
 use super::storage::Places;
@@ -57,12 +57,14 @@ pub(super) struct Variant<T: 'static> {
     crowded: usize,
     /// `[nodes]`: the row of each member.
     slots: Vec<u32>,
-    /// Per row: which node it is, its state, what it owes to the output, and whether the last iteration changed it.
+    /// Per row: which node it is, since which iteration it differs, its state, whether the last iteration changed it,
+    /// and the last entry of the log that is about it.
     members: Vec<u32>,
+    joined: Vec<u32>,
     states: Vec<T>,
-    outputs: Vec<T>,
-    settled: Vec<f64>,
     changed: Vec<u8>,
+    last: Vec<u32>,
+    log: Log<T>,
     /// The maximum over the states of the members.
     largest: Vec<T>,
     /// Nodes whose rows an iteration needs, and `[nodes]`: which row.
@@ -73,6 +75,15 @@ pub(super) struct Variant<T: 'static> {
     rows: Buffer<T>,
     edges: EdgeList,
     scratch: TileScratch<T>,
+}
+
+/// States that members had: what they contribute to the output is asked of few, and in the end.
+#[derive(Debug, Default)]
+struct Log<T> {
+    /// Per entry: its iteration, the entry before it about the same row, and the state.
+    steps: Vec<u32>,
+    before: Vec<u32>,
+    states: Vec<T>,
 }
 
 /// Edges of an iteration, those of a receiver next to each other.
@@ -114,10 +125,11 @@ impl<T: Real> Variant<T> {
             crowded: 0,
             slots: vec![NONE; nodes],
             members: Vec::new(),
+            joined: Vec::new(),
             states: Vec::new(),
-            outputs: Vec::new(),
-            settled: Vec::new(),
             changed: Vec::new(),
+            last: Vec::new(),
+            log: Log { steps: Vec::new(), before: Vec::new(), states: Vec::new() },
             largest: Vec::new(),
             needed: Vec::new(),
             places: vec![NONE; nodes],
@@ -141,10 +153,14 @@ impl<T: Real> Variant<T> {
         self.slots[node] = 0;
         self.members.push(node as u32);
         self.largest.clone_from(&state);
-        self.outputs = vec![T::ZERO; state.len()];
         self.states = state;
-        self.settled = vec![UNTOUCHED];
+        self.joined = vec![0];
         self.changed = vec![1];
+        self.last = vec![NONE];
+        self.log.steps.clear();
+        self.log.before.clear();
+        self.log.states.clear();
+        self.note_changes();
     }
 
     /// Goes on until the units stop or the record ends.
@@ -160,6 +176,9 @@ impl<T: Real> Variant<T> {
             let rests = ground.record.rests() && self.steps >= ground.record.steps() && !self.changed.contains(&1);
             let mut finite = rests || self.step(ground);
             self.steps += 1;
+            if !rests {
+                self.note_changes();
+            }
             let confidence = self.confidence(ground);
             finite &= self.units.push(|_| Some(confidence));
             self.totals.push(self.units.totals()[0]);
@@ -179,7 +198,6 @@ impl<T: Real> Variant<T> {
     pub(super) fn follow(&mut self, ground: &Ground<'_, T>) -> bool {
         let finite = self.step(ground);
         self.steps += 1;
-        self.totals.push(0.0);
         finite
     }
 
@@ -205,19 +223,58 @@ impl<T: Real> Variant<T> {
             steps: self.steps,
             factor: self.units.factor(0),
         };
-        let mut most: Option<Vec<T>> = None;
-        for (slot, &settled) in self.settled.iter().enumerate() {
-            let mut output = self.outputs[slot * width..(slot + 1) * width].to_vec();
-            finish_sum(&mut output, &self.states[slot * width..(slot + 1) * width], settled, weights);
-            match &mut most {
-                Some(most) => raise(most, &output),
-                None => most = Some(output),
+        let mut most = vec![T::from_f64(f64::NEG_INFINITY); width];
+        ground.record.raise_by_sums(job.kernels, weights, |node| self.slots[node] != NONE, &mut most);
+        let mut output = vec![T::ZERO; width];
+        for (slot, state) in self.states.chunks_exact(width).enumerate() {
+            // The same bound as that of the others.
+            finish_sum(&mut output, state, UNTOUCHED, weights);
+            if is_larger(&output, &most) {
+                output.fill(T::ZERO);
+                let settled = self.settle(ground, slot, &mut output);
+                finish_sum(&mut output, state, settled, weights);
+                raise(&mut most, &output);
             }
         }
-        let mut most = most.unwrap_or_default();
-        ground.record.raise_by_sums(job.kernels, weights, |node| self.slots[node] != NONE, &mut most);
         most.truncate(job.weights.shapes.hidden);
         (most, self.units.clone().results(None))
+    }
+
+    /// Adds to `sum`, which is zero, what a member owed to the output when it last changed; returns up to which weight
+    /// that is.
+    fn settle(&self, ground: &Ground<'_, T>, slot: usize, sum: &mut [T]) -> f64 {
+        let (kernels, width) = (ground.maker.job.kernels, sum.len());
+        let mut entries = Vec::new();
+        let mut entry = self.last[slot];
+        while entry != NONE {
+            entries.push(entry as usize);
+            entry = self.log.before[entry as usize];
+        }
+        let (mut settled, mut state) = (UNTOUCHED, None);
+        // Before it differed it owed what the recorded one would, with the weights of this run.
+        if let Some(before) = (self.joined[slot] as usize).checked_sub(1) {
+            let node = self.members[slot] as usize;
+            settled = ground.record.settle(kernels, node, before, &self.totals, sum);
+            state = Some(ground.record.row(node, before));
+        }
+        for entry in entries.into_iter().rev() {
+            if let Some(state) = state {
+                settled = settle(kernels, state, self.totals[self.log.steps[entry] as usize - 1], settled, sum);
+            }
+            state = Some(&self.log.states[entry * width..(entry + 1) * width]);
+        }
+        settled
+    }
+
+    /// Puts the states that the last iteration changed into the log.
+    fn note_changes(&mut self) {
+        let width = self.largest.len();
+        for slot in (0..self.members.len()).filter(|&slot| self.changed[slot] == 1) {
+            self.log.before.push(self.last[slot]);
+            self.last[slot] = self.log.steps.len() as u32;
+            self.log.steps.push(self.steps as u32);
+            self.log.states.extend_from_slice(&self.states[slot * width..(slot + 1) * width]);
+        }
     }
 
     /// One iteration; returns whether all messages are finite.
@@ -227,14 +284,8 @@ impl<T: Real> Variant<T> {
         self.list_edges(ground, members);
         self.gather(ground, members);
         self.changed.fill(0);
-        let total = self.totals[self.steps];
-        let output = LazyOutput {
-            rows: self.outputs.as_mut_ptr(),
-            totals: &total,
-            total_step: 0,
-            settled: self.settled.as_mut_ptr(),
-        };
-        let places = Places { states: self.states.as_mut_ptr(), changed: self.changed.as_mut_ptr(), output };
+        let places =
+            Places { states: self.states.as_mut_ptr(), changed: self.changed.as_mut_ptr(), output: LazyOutput::none() };
         let maker = &ground.maker;
         self.rows.ensure(self.needed.len() * maker.width());
         let sources = Sources {
@@ -255,7 +306,7 @@ impl<T: Real> Variant<T> {
 
     /// Gives rows to the nodes that may become different.
     fn reach(&mut self, ground: &Ground<'_, T>) {
-        let (record, width) = (ground.record, ground.maker.job.weights.shapes.hidden_row);
+        let record = ground.record;
         for slot in 0..self.members.len() {
             let member = self.members[slot] as usize;
             if self.changed[slot] == 0 && !record.changed(member, self.steps) {
@@ -269,9 +320,9 @@ impl<T: Real> Variant<T> {
                 }
             }
         }
-        self.outputs.resize(self.members.len() * width, T::ZERO);
-        self.settled.resize(self.members.len(), UNTOUCHED);
+        self.joined.resize(self.members.len(), self.steps as u32 + 1);
         self.changed.resize(self.members.len(), 0);
+        self.last.resize(self.members.len(), NONE);
     }
 
     /// Whether the last iteration changed a node, in this run; the first `members` rows are different from the record.
@@ -348,15 +399,6 @@ impl<T: Real> Variant<T> {
             self.slots[node] = kept as u32;
             self.changed[kept] = self.changed[slot];
             self.states.copy_within(row, kept * width);
-            // Until now the node owed what the recorded one would, with the weights of this run.
-            let output = &mut self.outputs[kept * width..(kept + 1) * width];
-            output.fill(T::ZERO);
-            let kernels = ground.maker.job.kernels;
-            self.settled[kept] = record.settle(kernels, node, self.steps, &self.totals, output);
-            if self.changed[kept] == 1 {
-                let state = record.row(node, self.steps);
-                self.settled[kept] = settle(kernels, state, self.totals[self.steps], self.settled[kept], output);
-            }
             raise(&mut self.largest, &self.states[kept * width..(kept + 1) * width]);
             kept += 1;
         }
@@ -365,8 +407,8 @@ impl<T: Real> Variant<T> {
         }
         self.members.truncate(kept);
         self.states.truncate(kept * width);
-        self.outputs.truncate(kept * width);
-        self.settled.truncate(kept);
+        self.joined.truncate(kept);
         self.changed.truncate(kept);
+        self.last.truncate(kept);
     }
 }
