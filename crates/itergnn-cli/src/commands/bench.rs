@@ -102,6 +102,10 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<(), Failure> {
     if arguments.repetitions == 0 {
         return Err(Failure::bad_input("--repetitions 0: at least one is needed"));
     }
+    if arguments.large && !wants_inference(arguments) {
+        let only = &arguments.only;
+        return Err(Failure::bad_input(format!("--large means nothing with --only {only}: it is about predictions")));
+    }
     Allowance::free().check_count("--repetitions", arguments.repetitions as u64, size_of::<f64>() as u64)?;
     arguments.compute.start_anywhere()?;
     let results = match arguments.compute.device {

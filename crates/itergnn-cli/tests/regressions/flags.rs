@@ -312,6 +312,10 @@ fn train_ignored_settings_that_a_model_does_not_have() {
 #[test]
 fn every_flag_of_bench_and_properties_means_something() {
     let folder = folder(&[]);
-    assert_eq!(flags(folder.path(), "bench"), ["--device", "--engine", "--large", "--repetitions", "--threads"]);
+    assert_eq!(
+        flags(folder.path(), "bench"),
+        ["--device", "--engine", "--large", "--only", "--repetitions", "--threads"]
+    );
+    crate::support::fails(folder.path(), &["bench", "--large", "--only", "train-step/lobster"], 2, &["--large"]);
     assert_eq!(flags(folder.path(), "properties"), ["--count", "--out", "--seed"]);
 }
