@@ -17,7 +17,7 @@ pub(super) enum Prepared {
     /// Every question is a graph of its own.
     Nothing,
     /// A max-plus model on the graph.
-    Pairs(PairLengths),
+    Pairs(Box<PairLengths>),
     /// A general network on the graph with one end marked; the other end is the node that varies, with this mark.
     Variants(usize, Box<NodeVariants>),
 }
@@ -26,7 +26,7 @@ impl PathFinder<'_> {
     /// What serves questions about paths to a target; `marked` is the graph with some marks.
     pub(super) fn prepare(&self, marked: &Graph, target: u32) -> Result<Prepared, TrainError> {
         if let Some(pairs) = self.predictor.pair_lengths(marked)?.filter(|_| self.options.engine != Engine::Fused) {
-            return Ok(Prepared::Pairs(pairs));
+            return Ok(Prepared::Pairs(Box::new(pairs)));
         }
         let graph = self.marks.mark_none(self.graph)?;
         let Some(mut variants) = self.predictor.variants(&graph, &self.options, self.memory)? else {

@@ -44,7 +44,7 @@ pub(super) struct History<T> {
 impl<T: Real> History<T> {
     /// No state is known yet.
     pub(super) fn new(nodes: usize, width: usize) -> Self {
-        let mut levels = vec![0..nodes];
+        let mut levels: Vec<Range<usize>> = std::iter::once(0..nodes).collect();
         while let Some(below) = levels.last().filter(|below| below.len() > GROUP).cloned() {
             levels.push(below.end..below.end + below.len().div_ceil(GROUP));
         }
