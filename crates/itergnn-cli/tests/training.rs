@@ -143,7 +143,19 @@ fn committed_models_keep_what_their_cards_say() {
                     let architecture = report["architecture"].as_str().expect("a line");
                     assert!(architecture.starts_with("graph network: path-sim layer with max"), "{architecture}");
                 }
-                "navigation" => assert_eq!(eval(&["--size", "16", "--success"])["success_rate"], 1.0, "{model}"),
+                // The card has .007 on planar graphs of 100 nodes.
+                "mixed-weighted-iter-homo-path-settle" => {
+                    let report = eval(&["--generator", "planar", "--size", "100"]);
+                    assert!(number(&report, "relative_loss") < 0.02, "{model}: {report}");
+                }
+                // The card has 97% at 50.
+                "component-count-er-iter-homo-path-settle" => {
+                    let report = eval(&["--size", "50", "--max-iterations", "400"]);
+                    assert!(number(&report, "accuracy") >= 0.85, "{model}: {report}");
+                }
+                name if name.starts_with("navigation") => {
+                    assert_eq!(eval(&["--size", "16", "--success"])["success_rate"], 1.0, "{model}");
+                }
                 name if name.starts_with("component-count") => {
                     assert_eq!(eval(&["--size", "100"])["accuracy"], 1.0, "{model}");
                 }
