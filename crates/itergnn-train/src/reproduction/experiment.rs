@@ -180,3 +180,24 @@ pub struct ExperimentResult {
     /// Version of this crate.
     pub version: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_curve_has_a_point_per_epoch_and_null_where_there_is_no_number() {
+        let folder = tempfile::tempdir().unwrap();
+        let epoch = |loss: &str, validation: &str| {
+            let none = r#"{"relative_loss":null,"mse":null,"accuracy":null,"iterations":1.0,"capped":0.0}"#;
+            format!(
+                r#"{{"kind":"epoch","epoch":1,"step":3,"train_loss":{loss},"auxiliary_loss":0.0,"iterations":1.0,"capped":0.0,"validation":{none},"validation_lifted":{none},"selected_by":{validation},"is_best":true,"seconds":1.0}}"#
+            )
+        };
+        let lines = [epoch("0.123456", "0.5"), "cut off".to_owned(), epoch("2.0", "null")];
+        std::fs::write(folder.path().join(METRICS), lines.join("\n")).unwrap();
+        let curve = Curve::of_run(folder.path());
+        assert_eq!(curve, Curve { train_loss: vec![Some(0.1235), Some(2.0)], validation: vec![Some(0.5), None] });
+        assert!(Curve::of_run(&folder.path().join("none")).is_empty());
+    }
+}
