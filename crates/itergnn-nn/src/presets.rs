@@ -18,7 +18,7 @@ use crate::layers::{Aggregation, LayerConfig, LayerKind};
 use crate::readout::ReadoutKind;
 
 /// The names [`preset`] knows.
-pub const PRESETS: [&str; 21] = [
+pub const PRESETS: [&str; 22] = [
     "gcn",
     "gat",
     "gin",
@@ -34,6 +34,7 @@ pub const PRESETS: [&str; 21] = [
     "iter-homo-gat-settle",
     "iter-homo-gcn-settle",
     "act-homo-path",
+    "act-graves-homo-path",
     "shared-homo-path",
     "max-plus",
     "waves",
@@ -112,7 +113,8 @@ const PATH_AMONG_OBSTACLES: TaskWidths =
 /// | `iter-path`, `iter-homo-path` | path-sim, maximum | none, full | iter-decay |
 /// | `iter-homo-gat`, `iter-homo-gcn` | the same, LeakyReLU after each | full | iter-decay |
 /// | one of these four with `-settle` | | | iter-decay, normalised, settle(0.3) |
-/// | `act-homo-path`, `shared-homo-path` | path-sim, maximum | full | act(0.01), shared(30) |
+/// | `act-homo-path`, `act-graves-homo-path` | path-sim, maximum | full | act(0.01) fed back as in the authors' code, as in Graves' text |
+/// | `shared-homo-path` | path-sim, maximum | full | shared(30) |
 /// | `pointnet` | pointnet | none | stack of 1 |
 /// | `gin`, `iter-gin` | GIN classifier with jumping knowledge | | once, iter-decay of at most 10 steps |
 /// | `cnn` | 5 convolutions of kernel 3 | | |
@@ -152,7 +154,8 @@ pub fn preset(name: &str, task: &TaskWidths) -> Result<GnnConfig, Error> {
         "iter-homo-gat" => (plain(LayerKind::Gat), Prior::Full, iterated),
         "iter-homo-gcn" => (plain(LayerKind::Gcn), Prior::Full, iterated),
         OLD_NAME => ((LayerKind::Path, Aggregation::Attention), Prior::Full, iterated),
-        "act-homo-path" => (path, Prior::Full, ControllerConfig::act(0.01)),
+        "act-homo-path" => (path, Prior::Full, ControllerConfig::released_act(0.01)),
+        "act-graves-homo-path" => (path, Prior::Full, ControllerConfig::act(0.01)),
         "shared-homo-path" => (path, Prior::Full, ControllerConfig::shared(STACK_LAYERS)),
         "pointnet" => (plain(LayerKind::PointNet), Prior::None, ControllerConfig::stack(1)),
         "max-plus" => return Ok(GnnConfig::MaxPlus(max_plus(task))),

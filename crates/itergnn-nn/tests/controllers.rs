@@ -256,6 +256,35 @@ fn watched_nodes_are_thinned_but_the_last_step_stays() {
     assert_eq!((&last.channel[..], &last.norm[..], &last.change[..]), (&[4.0; 3][..], &[4.0; 3][..], &[1.0; 3][..]));
 }
 
+/// The same confidence at every step.
+struct Always(f64);
+
+impl StoppingCriterion for Always {
+    fn scope(&self) -> Scope {
+        Scope::Graph
+    }
+
+    fn confidence(&self, graph: &GraphTensors, _input: Tensor<2>, _hidden: Tensor<2>) -> Tensor<2> {
+        column(&vec![self.0; graph.graphs()])
+    }
+}
+
+/// ACT as in the authors' code, by hand: confidences of .4 leave .2 for the third step.
+#[test]
+fn act_that_is_fed_back_goes_on_from_the_sum() {
+    let rule = ActConfig { ponder_cost: 0.1, epsilon: 1e-7, feeds_back: true, ..ActConfig::default() };
+    let (graph, embedding) = (batch(&[1]), 5.0);
+    let (input, options) = (graph.node_attributes(), RunOptions::training());
+    let output =
+        run_loop(&Count::default(), &Always(0.4), &rule, false, &graph, input, column(&[embedding]), 30, &options);
+    let first = embedding + 0.4 * (embedding + 1.0);
+    let second = first + 0.4 * (first + 1.0);
+    let third = second + 0.2 * (second + 1.0);
+    assert!((numbers(output.hidden)[0] - third).abs() < ROUNDING);
+    assert_eq!(output.stops.steps, [3]);
+    assert!((output.auxiliary_loss.unwrap().into_scalar::<f64>() - 0.1 * 0.2).abs() < ROUNDING);
+}
+
 #[test]
 fn a_cap_is_reported() {
     let table = Table { scope: Scope::Graph, confidences: vec![vec![0.0; 100], vec![1.0]] };

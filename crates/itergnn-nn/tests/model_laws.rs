@@ -76,6 +76,7 @@ fn controllers() -> Vec<ControllerConfig> {
         ControllerConfig::iter_decay().node_wise().with_iter(options),
         ControllerConfig::act(0.01),
         ControllerConfig::act(0.01).node_wise(),
+        ControllerConfig::released_act(0.01),
     ]
 }
 

@@ -26,6 +26,7 @@ NETWORKS = [
     ("shortest-path", {"name": "homo-path"}),
     ("shortest-path", {"name": "shared-homo-path"}),
     ("shortest-path", {"name": "act-homo-path"}),
+    ("shortest-path", {"name": "act-graves-homo-path"}),
     ("shortest-path", {"name": "iter-path", "controller": {"kind": "act", "scope": "node"}}),
     ("shortest-path", {"name": "gcn", "controller": {"kind": "stack", "layers": 4}}),
     ("shortest-path", {"name": "gat", "controller": {"kind": "stack", "layers": 4}}),

@@ -122,6 +122,10 @@ pub struct ActConfig {
     pub ponder_cost: f64,
     /// How far the sum of confidences may stay below one (Graves uses 0.01).
     pub epsilon: f64,
+    /// The form of the authors' code: every step goes on from the sum so far, which begins as the embedding, and only
+    /// what is left for the last step is charged.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub feeds_back: bool,
     /// One confidence per graph or one per node.
     pub scope: Scope,
     /// Divide the confidence's features by their L1 norm.
@@ -171,6 +175,7 @@ impl Default for ActConfig {
         Self {
             ponder_cost: 0.01,
             epsilon: 0.01,
+            feeds_back: false,
             scope: Scope::Graph,
             scale_free: false,
             pooling: ReadoutKind::Max,
@@ -209,7 +214,12 @@ impl ControllerConfig {
         Self::IterDecay(IterConfig { decay: PAPER_DECAY, ..IterConfig::default() })
     }
 
-    /// `act` with the given ponder cost.
+    /// `act` in the form of the authors' code with the given ponder cost.
+    pub fn released_act(ponder_cost: f64) -> Self {
+        Self::Act(ActConfig { ponder_cost, epsilon: STOP_EPSILON, feeds_back: true, ..ActConfig::default() })
+    }
+
+    /// `act` in Graves' form with the given ponder cost.
     pub fn act(ponder_cost: f64) -> Self {
         Self::Act(ActConfig { ponder_cost, ..ActConfig::default() })
     }
@@ -350,7 +360,10 @@ impl fmt::Display for ControllerConfig {
             Self::Shared(config) => (vec![format!("shared for {} steps", config.steps)], None),
             Self::Iter(config) => (vec!["iter".to_owned()], config.inference_cap),
             Self::IterDecay(config) => (vec![format!("iter-decay {}", config.decay)], config.inference_cap),
-            Self::Act(config) => (vec![format!("act {}", config.ponder_cost)], config.inference_cap),
+            Self::Act(config) => {
+                let form = if config.feeds_back { ", fed back" } else { "" };
+                (vec![format!("act {}{form}", config.ponder_cost)], config.inference_cap)
+            }
         };
         if let Self::Iter(config) | Self::IterDecay(config) = self {
             words.extend(config.normalised.then(|| "normalised".to_owned()));

@@ -22,6 +22,12 @@ pub trait Halting {
         false
     }
 
+    /// Whether a step goes on from the weighted sum of the steps before, which begins as the embedding, in place of the
+    /// state that the step before gave.
+    fn feeds_back(&self) -> bool {
+        false
+    }
+
     /// Weighs one step.
     ///
     /// `step` counts from 1. `capped` says that no step will follow because the cap is reached, whatever the
@@ -107,12 +113,22 @@ impl Halting for IterConfig {
 /// ```
 /// The weights sum to 1 always, also at the cap. N is piecewise constant, so the cost has a gradient through R only.
 ///
+/// With `feeds_back`, the form of the authors' code, a step is not applied to the state before it but to the sum so
+/// far, and the sum begins as the embedding x:
+/// ```text
+/// s^0 = x    h^k = step(s^(k-1))    s^k = s^(k-1) + c^k h^k    h = s^(N-1) + R h^N    ponder cost = tau R
+/// ```
+///
 /// # Paper
 /// Graves, "Adaptive Computation Time for Recurrent Neural Networks", section 2; tau is the paper's baseline parameter
 /// in {0, 0.1, 0.01, 0.001}.
 impl Halting for ActConfig {
     fn epsilon(&self) -> f64 {
         self.epsilon
+    }
+
+    fn feeds_back(&self) -> bool {
+        self.feeds_back
     }
 
     fn step(
@@ -129,7 +145,8 @@ impl Halting for ActConfig {
         let halts = if capped { stops.clone().bool_or(stops.clone().bool_not()) } else { stops.clone() };
         let weight = confidence.mask_where(halts.clone(), remaining.clone());
         let left = left.mask_fill(stops, 0.0);
-        let ponder = remaining.add_scalar(step as f64).mul_scalar(self.ponder_cost);
+        let steps = if self.feeds_back { 0.0 } else { step as f64 };
+        let ponder = remaining.add_scalar(steps).mul_scalar(self.ponder_cost);
         let charge = ponder.zeros_like().mask_where(halts, ponder);
         HaltingStep { weight, remaining: left, charge: Some(charge) }
     }

@@ -37,6 +37,9 @@ pub fn run_loop(
 ) -> ControllerOutput {
     assert!(cap > 0, "a loop needs at least one step");
     let mut active = Active::new(graph, input, hidden, criterion.scope());
+    if rule.feeds_back() {
+        active.accumulated = active.hidden.clone();
+    }
     let elements = match criterion.scope() {
         Scope::Graph => graph.graphs(),
         Scope::Node => graph.nodes(),
@@ -52,7 +55,8 @@ pub fn run_loop(
             break;
         }
         let before = options.trace.then(|| active.hidden.clone());
-        active.hidden = body.forward_at(step, &active.graph, active.input.clone(), active.hidden);
+        let state = if rule.feeds_back() { active.accumulated.clone() } else { active.hidden };
+        active.hidden = body.forward_at(step, &active.graph, active.input.clone(), state);
         let confidence = criterion.confidence(&active.graph, active.input.clone(), active.hidden.clone());
         let capped = step == cap;
         let weighed = rule.step(active.remaining.clone(), confidence.clone(), step, capped, training);

@@ -32,6 +32,7 @@ class Block(nn.Module):
         super().__init__()
         self.rule = rule = config["controller"]
         self.kind, self.by_node = rule["kind"], rule.get("scope") == "node"
+        self.feeds_back = rule.get("feeds_back", False)
         prefixes = [f"layers.{index}." for index in range(rule["layers"])] if self.kind == "stack" else ["layer."]
         self.layers = nn.ModuleList(layer(config["layer"], take(parameters, prefix)) for prefix in prefixes)
         if self.kind in ("stack", "shared"):
@@ -75,7 +76,7 @@ class Block(nn.Module):
             after = left - sure
             stops = after <= rule["epsilon"]
             ends = torch.ones_like(stops) if capped else stops
-            cost = rule["ponder_cost"] * (left + step)
+            cost = rule["ponder_cost"] * (left if self.feeds_back else left + step)
             return torch.where(ends, left, sure), torch.where(stops, nothing, after), torch.where(ends, cost, nothing)
         after = rule["decay"] * (1 - sure) * left
         if capped and self.training and rule["settle"] is not None:
@@ -91,10 +92,11 @@ class Block(nn.Module):
         of_node = torch.arange(count, device=hidden.device) if self.by_node else batch
         left, spent = hidden.new_ones(elements, 1), hidden.new_zeros(elements, 1)
         running = torch.ones(elements, 1, dtype=torch.bool, device=hidden.device)
-        total, charge = torch.zeros_like(hidden), hidden.new_zeros(())
+        total = hidden if self.feeds_back else torch.zeros_like(hidden)
+        charge = hidden.new_zeros(())
         steps = torch.zeros(elements, dtype=torch.long, device=hidden.device)
         for step in range(1, cap + 1):
-            hidden = self.layers[0](input, hidden, *edges, step)
+            hidden = self.layers[0](input, total if self.feeds_back else hidden, *edges, step)
             sure = self._sure(input, hidden, batch, graphs)
             weight, after, cost = self._weigh(left, sure, step, step == cap)
             steps = torch.where(running[:, 0], step, steps)
