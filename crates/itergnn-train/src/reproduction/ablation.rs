@@ -96,7 +96,7 @@ const CURVES: [(&str, &str); 5] = [
     ("IterGNN with decay", "iter-homo-path"),
     ("IterGNN with decay, settle", SETTLE),
     ("IterGNN without decay", "iter-homo-path-no-decay"),
-    ("ACT", "act-homo-path"),
+    ("ACT, Graves' form", "act-graves-homo-path"),
     ("stack of 30", "homo-path"),
 ];
 
