@@ -65,6 +65,8 @@ struct Case {
     controller: ControllerConfig,
     biased: bool,
     hidden: usize,
+    blocks: usize,
+    readout: Readout,
     tuning: Tuning,
     change: fn(&mut LayerConfig),
 }
@@ -78,8 +80,8 @@ impl Case {
             |widths: Vec<usize>, final_activation| Perceptron { widths, biased: self.biased, final_activation };
         Network {
             embedding: perceptron(vec![3, 5, self.hidden], true),
-            blocks: vec![block],
-            readout: Readout::Max,
+            blocks: vec![block; self.blocks],
+            readout: self.readout,
             head: perceptron(vec![self.hidden, 2], false),
         }
     }
@@ -166,13 +168,25 @@ fn iterative(change: impl FnOnce(&mut IterConfig)) -> ControllerConfig {
 fn cases() -> Vec<Case> {
     let case = |name, layer, aggregation, controller| {
         let (tuning, change) = (Tuning::default(), (|_| {}) as fn(&mut LayerConfig));
-        Case { name, layer, aggregation, controller, biased: true, hidden: 16, tuning, change }
+        Case {
+            name,
+            layer,
+            aggregation,
+            controller,
+            biased: true,
+            hidden: 16,
+            blocks: 1,
+            readout: Readout::Max,
+            tuning,
+            change,
+        }
     };
     let path_sim = |name, controller| case(name, LayerKind::PathSim, Aggregation::Max, controller);
     let rectified: fn(&mut LayerConfig) =
         |layer| (layer.use_edge_attributes, layer.output_activation) = (true, Activation::LeakyRelu);
     let nodes = iterative(|options| (options.scope, options.confidence_bias) = (Scope::Node, Some(true)));
     let tiles = Tuning { graphs: Some(3), edge_tile: Some(16), ..Tuning::default() };
+    let large = Tuning { large: Some(true), ..Tuning::default() };
     let plain = Tuning { cluster: Some(1), ..Tuning::default() };
     let clusters = |cluster, graphs| Tuning { cluster: Some(cluster), graphs: Some(graphs), ..Tuning::default() };
     vec![
@@ -186,6 +200,32 @@ fn cases() -> Vec<Case> {
             ..path_sim("path-sim, clusters of two", iterative(|options| options.normalised = true))
         },
         Case { tuning: clusters(3, 1), ..path_sim("path-sim, stack, clusters of three", ControllerConfig::stack(3)) },
+        Case {
+            tuning: clusters(4, 1),
+            blocks: 2,
+            ..path_sim("path-sim, two blocks, clusters of four", ControllerConfig::shared(3))
+        },
+        Case {
+            tuning: clusters(4, 2),
+            blocks: 2,
+            ..path_sim("path-sim, two blocks that stop, clusters of four", iterative(|_| {}))
+        },
+        Case {
+            hidden: 64,
+            tuning: Tuning { graphs: Some(3), cluster: Some(1), ..Tuning::default() },
+            readout: Readout::Min,
+            ..path_sim("path-sim, hidden 64, scale-free, minimum", iterative(|options| options.scale_free = true))
+        },
+        Case { tuning: large, readout: Readout::Node, ..path_sim("path-sim, global memory, nodes", iterative(|_| {})) },
+        Case {
+            tuning: large,
+            ..case("path, attention, global memory", LayerKind::Path, Aggregation::Attention, iterative(|_| {}))
+        },
+        Case {
+            tuning: large,
+            change: rectified,
+            ..case("gcn, global memory", LayerKind::Gcn, Aggregation::Max, ControllerConfig::shared(3))
+        },
         case("path, attention", LayerKind::Path, Aggregation::Attention, iterative(|_| {})),
         case("mpnn-max, shared", LayerKind::MpnnMax, Aggregation::Max, ControllerConfig::shared(4)),
         Case { change: rectified, ..case("gcn", LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(3)) },
@@ -199,7 +239,13 @@ fn compare(folder: &Path, index: usize, case: &Case) -> Vec<String> {
     let mut numbers = Numbers::new(index as u64 + 40);
     let mut samples: Vec<Sample> =
         [5, 14, 9].map(|count| Sample::random(&mut numbers, count, 0.2, 3, 1)).into_iter().collect();
-    samples.iter_mut().for_each(|sample| sample.targets = (0..2).map(|_| 2.0 + numbers.symmetric()).collect());
+    for sample in &mut samples {
+        if case.readout == Readout::Node {
+            sample.target_rows = vec![0, sample.count() as u32 - 1];
+        }
+        let rows = sample.target_rows.len().max(1);
+        sample.targets = (0..2 * rows).map(|_| 2.0 + numbers.symmetric()).collect();
+    }
     let scale = 1.5 / (case.hidden as f32).sqrt();
     let parameters: Vec<f32> = (0..network.parameters()).map(|_| scale * numbers.symmetric()).collect();
     let uploaded = all_of(&samples, 3, 1).read_by(&network).unwrap();

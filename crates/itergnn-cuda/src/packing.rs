@@ -1,5 +1,8 @@
 //! Which graphs of a batch share a thread block.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::Samples;
 
 /// What fits into one thread block.
@@ -41,7 +44,7 @@ pub(crate) fn pack(samples: &Samples, list: &[u32], target: usize, capacity: Cap
     let mut bins: Vec<Bin> = Vec::new();
     let mut order: Vec<(usize, u32)> = list.iter().map(|&sample| (costs.of(samples, sample), sample)).collect();
     // A stable sort: equal samples keep the order of the batch.
-    order.sort_by_key(|&(work, _)| std::cmp::Reverse(work));
+    order.sort_by_key(|&(work, _)| Reverse(work));
     for (work, sample) in order {
         let (rows, edges) = (rows(samples.node_count(sample)), samples.edge_count(sample));
         let fits = |bin: &&mut Bin| {
@@ -59,8 +62,55 @@ pub(crate) fn pack(samples: &Samples, list: &[u32], target: usize, capacity: Cap
             None => bins.push(Bin { graphs: vec![sample], rows, edges, work }),
         }
     }
-    bins.sort_by_key(|bin| std::cmp::Reverse(bin.work));
+    bins.sort_by_key(|bin| Reverse(bin.work));
     bins.into_iter().map(|bin| bin.graphs).collect()
+}
+
+/// How many packs of about `usual` work a batch of so much makes.
+pub(crate) fn packs_of(work: usize, usual: usize, batch: usize) -> usize {
+    ((work + usual / 2) / usual.max(1)).clamp(1, batch.max(1))
+}
+
+/// The work of a pack with which `models` batches at once are done soonest on `places` multiprocessors, near `usual`:
+/// smaller packs spread the work better, until there are more of them than places. Found by packing batches as they
+/// might be drawn from the samples.
+pub(crate) fn best_work(
+    samples: &Samples,
+    (models, batch, places): (usize, usize, usize),
+    capacity: Capacity,
+    costs: Costs,
+    usual: usize,
+) -> usize {
+    const STEPS: usize = 20;
+    // What a pack takes however little it has.
+    let fixed = usual / 8;
+    let mut number = 0x1234_5678_9abc_def1_u64;
+    let mut draw = || {
+        number ^= number << 13;
+        number ^= number >> 7;
+        number ^= number << 17;
+        (number % samples.len().max(1) as u64) as u32
+    };
+    let steps: Vec<Vec<Vec<u32>>> =
+        (0..STEPS).map(|_| (0..models).map(|_| (0..batch).map(|_| draw()).collect()).collect()).collect();
+    let time = |share: usize| -> usize {
+        let last = |step: &Vec<Vec<u32>>| {
+            let mut free: BinaryHeap<Reverse<usize>> = (0..places).map(|_| Reverse(0)).collect();
+            let mut last = 0;
+            for list in step {
+                let work = |list: &[u32]| list.iter().map(|&sample| costs.of(samples, sample)).sum::<usize>();
+                let target = packs_of(work(list), usual * share / 100, batch);
+                for pack in pack(samples, list, target, capacity, costs) {
+                    let end = free.pop().map_or(0, |Reverse(start)| start) + fixed + work(&pack);
+                    free.push(Reverse(end));
+                    last = last.max(end);
+                }
+            }
+            last
+        };
+        steps.iter().map(last).sum()
+    };
+    (94..108).min_by_key(|&share| time(share)).map_or(usual, |share| usual * share / 100)
 }
 
 #[cfg(test)]
@@ -103,5 +153,16 @@ mod tests {
                 assert!(pack.iter().map(|&sample| rows(samples.node_count(sample))).sum::<usize>() <= 48);
             }
         }
+    }
+
+    #[test]
+    fn packs_are_small_where_they_still_find_a_place_at_once() {
+        let samples = lines(&(4..34).collect::<Vec<_>>());
+        let (capacity, costs) = (Capacity { graphs: 8, rows: 128, edges: 300 }, Costs { row: 1, edge: 1 });
+        let usual = 4 * (0..30).map(|sample| costs.of(&samples, sample)).sum::<usize>() / 30;
+        let best = |places| best_work(&samples, (16, 32, places), capacity, costs, usual);
+        // 512 graphs are 128 packs of usual work.
+        assert!(best(150) < best(132), "{} {}", best(150), best(132));
+        assert!(best(132) < best(126), "{} {}", best(132), best(126));
     }
 }

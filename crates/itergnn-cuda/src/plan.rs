@@ -2,7 +2,7 @@
 
 use crate::gpu::Limits;
 use crate::layout::Launch;
-use crate::packing::{Capacity, Costs, rows};
+use crate::packing::{Capacity, Costs, best_work, packs_of, rows};
 use crate::sizes::{Widths, Workspace};
 use crate::{CudaError, Network, Samples};
 
@@ -29,6 +29,9 @@ const GRAPHS: usize = 8;
 
 /// Most thread blocks that share a graph.
 const CLUSTER: usize = 4;
+
+/// Rows of a graph's largest share, up to which a block of a cluster does better with 256 threads than with 512.
+const FEW_ROWS: usize = 16;
 
 /// A tile of edges below this spends more time waiting than multiplying.
 const SMALL_TILE: usize = 32;
@@ -79,13 +82,15 @@ impl Plan {
             return Err(CudaError::Unsupported("a node with more than 32,766 incoming edges".to_owned()));
         }
         let widths = Widths::of(network);
-        let threads = tuning.threads.unwrap_or(widths.threads());
         let several = tuning.graphs.is_some_and(|graphs| graphs > 1);
         let cluster = match (limits.clusters && Widths::can_be_shared(network), tuning.cluster) {
             (true, Some(wanted)) => wanted.clamp(1, CLUSTER),
             (true, None) if !several => limits.cluster(models * batch, CLUSTER),
             _ => 1,
         };
+        // A block that has a few rows of a graph waits less with fewer warps.
+        let few_rows = cluster > 1 && most_rows <= FEW_ROWS * cluster;
+        let threads = tuning.threads.unwrap_or(widths.threads().min(if few_rows { 256 } else { usize::MAX }));
         // The smallest graphs share a cluster where one for each would not find a place at once.
         let packs_at_once = match tuning.graphs {
             _ if cluster == 1 => usize::MAX,
@@ -138,8 +143,11 @@ impl Plan {
                     plan.edge_tile = tile.unwrap_or(enough);
                     plan.shared_bytes = plan.shared(&widths);
                     let costs = plan.costs(network);
-                    // A little more than the mean, so that all models together rarely need more places than there are.
-                    plan.pack_work = graphs * (mean_rows * costs.row + mean_edges * costs.edge) * 103 / 100;
+                    plan.pack_work = graphs * (mean_rows * costs.row + mean_edges * costs.edge);
+                    if training && graphs > 1 && cluster == 1 {
+                        let at_once = (models, batch, places);
+                        plan.pack_work = best_work(samples, at_once, capacity, costs, plan.pack_work);
+                    }
                     return Ok(plan);
                 }
             }
@@ -178,7 +186,7 @@ impl Plan {
             return batch.len().min(self.packs_at_once);
         }
         let work: usize = batch.iter().map(|&sample| costs.of(samples, sample)).sum();
-        ((work + self.pack_work / 2) / self.pack_work.max(1)).clamp(1, batch.len().max(1))
+        packs_of(work, self.pack_work, batch.len())
     }
 
     /// Work of a row and of an edge, for dividing it evenly.
@@ -192,7 +200,7 @@ impl Plan {
     pub(crate) fn describe(&self, network: &Network, outputs: usize, launch: &mut Launch) -> Workspace {
         let widths = Widths::of(network);
         let (row_cap, iterations, graphs) = (self.capacity.rows, self.iterations, self.capacity.graphs);
-        let units = self.units_most();
+        let units = self.units_most(&widths);
         let blocks = network.blocks.len();
         let kept = if self.training { blocks } else { 0 };
         let mut at = 0_usize;

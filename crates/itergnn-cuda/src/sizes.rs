@@ -28,6 +28,8 @@ pub(crate) struct Widths {
     /// Whether edges have scores, and the numbers of a score.
     pub(crate) scored: bool,
     pub(crate) score: usize,
+    /// Whether nodes stop on their own.
+    pub(crate) node_wise: bool,
 }
 
 impl Widths {
@@ -51,7 +53,22 @@ impl Widths {
         let apart = |width: usize| width + 4;
         let (row, activation) = (apart(wide), apart(message));
         let tile = activation + apart(hidden);
-        Self { hidden, vector, message, product, row, activation, tile, edge, convolution, attention, scored, score }
+        let node_wise = block.node_wise();
+        Self {
+            hidden,
+            vector,
+            message,
+            product,
+            row,
+            activation,
+            tile,
+            edge,
+            convolution,
+            attention,
+            scored,
+            score,
+            node_wise,
+        }
     }
 
     /// Whether thread blocks can share a graph: its nodes stop together, and what goes back reaches senders only.
@@ -97,9 +114,10 @@ impl Plan {
     pub(crate) fn shared(&self, widths: &Widths) -> usize {
         let aligned = |bytes: usize| bytes.next_multiple_of(16);
         let graphs = self.capacity.graphs;
-        // Three counts, seventeen lists with one entry per graph, and three numbers of the active ones.
-        let pack = aligned(4 * (3 + 5 * graphs + 1 + 2 * graphs + 2 + 10 * graphs));
-        let exchange = if self.cluster > 1 { 2 * self.cluster * graphs * widths.hidden } else { 0 };
+        // Three counts, seventeen lists with one entry per graph, and four numbers of the active ones.
+        let pack = aligned(4 * (3 + 5 * graphs + 1 + 2 * graphs + 3 + 10 * graphs));
+        let exchange = if self.cluster > 1 { 4 * self.cluster * graphs * widths.hidden } else { 0 };
+        let picked = if self.training { graphs * widths.hidden } else { 0 };
         let floats = |count: usize| aligned(4 * count);
         let second = if widths.convolution { 0 } else { widths.message * widths.hidden };
         let layer = floats(widths.vector * widths.product)
@@ -110,7 +128,12 @@ impl Plan {
             + floats(if widths.convolution { 0 } else { widths.edge * widths.message })
             + floats(widths.hidden)
             + floats(self.edge_tile * widths.tile);
-        let fixed = pack + layer + floats(exchange) + floats(widths.hidden + 4) + floats(graphs * widths.hidden);
+        let fixed = pack
+            + layer
+            + floats(exchange)
+            + floats(picked)
+            + floats(widths.hidden + 4)
+            + floats(graphs * widths.hidden);
         if self.large { fixed } else { fixed + self.row_bytes(widths) }
     }
 
@@ -131,7 +154,7 @@ impl Plan {
             + aligned(if widths.attention { 4 * rows * widths.hidden } else { 0 })
             + 2 * scored(edges)
             + scored(backward)
-            + 5 * aligned(4 * self.units_most())
+            + 5 * aligned(4 * self.units_most(widths))
             + aligned(winner * rows * widths.hidden)
             + 3 * aligned(index * edges)
             + 3 * aligned(index * backward)
@@ -142,8 +165,8 @@ impl Plan {
     }
 
     /// Room for units: graphs, or rows where nodes stop on their own.
-    pub(crate) fn units_most(&self) -> usize {
-        self.capacity.rows.max(self.capacity.graphs)
+    pub(crate) fn units_most(&self, widths: &Widths) -> usize {
+        if widths.node_wise { self.capacity.rows } else { self.capacity.graphs }
     }
 }
 

@@ -2,14 +2,13 @@
 
 #if LAYER == ATTENTION
 // As with maximum aggregation; a winner is the sum (0) or the state itself. `keep_shares` is where scores and weights are kept, if anywhere.
-__device__ void layer_forward(const Space& s, const Launch& launch, const Recipe& recipe, float* keep, float* keep_shares) {
+__device__ void layer_forward(const Space& s, const Launch& launch, const Recipe& recipe, int, float* keep_shares) {
     const Pack& pack = *s.pack;
-    node_products(s, keep);
     for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) at4(s.sums + (s.tile_row[i / (4 * HQ)] + i / HQ % 4) * HP + 4 * (i % HQ)) = zero4();
     weigh(s, launch, recipe, s.vectors, keep_shares);
     for (int start = 0; start < pack.live_edges; start += launch.edge_tile) {
         const EdgeTile edges = edge_tile(s, launch, start);
-        edge_messages(s, edges);
+        edge_messages(s, edges, s.first);
         each_receiver(s, edges, [&](int row, int begin, int first, int last, int column) {
             float4& sum = at4(s.sums + row * HP + column);
             for (int p = first; p < last; p++) axpy(sum, s.shares[s.in_begin[row] + p - begin], at4(s.messages + (p - start) * MESSAGE_STRIDE + column));
@@ -53,7 +52,7 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
             product = warp_sum(product);
             if (real && lane == 0) s.pulls[arrival] = product;
         }
-        edge_messages_backward(s, edges, gradient);
+        edge_messages_backward(s, edges, gradient, [] {});
     }
     weigh_backward(s, recipe);
     load_vectors(s, launch, before);

@@ -20,6 +20,15 @@ __device__ __forceinline__ void cluster_wait() {
 #endif
 }
 
+// An arrival that publishes nothing: what was read before may be written behind the barrier.
+__device__ __forceinline__ void cluster_arrive_reading() {
+#ifdef EMULATED
+    emulate_cluster_arrival();
+#else
+    asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
+#endif
+}
+
 // Writes to a place in the shared memory of every other block of the cluster.
 __device__ __forceinline__ void put_elsewhere(float* place, const float4& value) {
 #pragma unroll
@@ -50,6 +59,7 @@ __device__ __forceinline__ void put2_elsewhere(float* place, float first, float 
 #else
 __device__ __forceinline__ int cluster_rank() { return 0; }
 __device__ __forceinline__ void cluster_arrive() {}
+__device__ __forceinline__ void cluster_arrive_reading() {}
 __device__ __forceinline__ void cluster_wait() { __syncthreads(); }
 __device__ __forceinline__ void put_elsewhere(float*, const float4&) {}
 __device__ __forceinline__ void put2_elsewhere(float*, float, float) {}

@@ -24,9 +24,12 @@ __device__ void finish_weights(const Space& s, const Launch& launch, const Recip
     __syncthreads();
 }
 
+// Whether the gradient of a block's output is that of single rows, in `chosen`, one for each channel of a graph.
+__device__ __forceinline__ bool picks_rows(const Launch& launch, int block) { return (READOUT == 0 || READOUT == 1 || READOUT == 4) && block + 1 == launch.blocks; }
+
 // Gradients of the logits (in `scale`, `pull`), of the confidence's weights, and of what is left over, from the gradient of the output. Ends with a barrier.
 __device__ void confide_backward(const Space& s, const Launch& launch, const Recipe& recipe, const Step& now, const Record& record, const int* iterations,
-                                 const float* states, const float* output_gradient, float* target) {
+                                 const float* states, const float* output_gradient, bool picked, float* target) {
     const Pack& pack = *s.pack;
     const int units = launch.schedule_units, steps = launch.iteration_cap, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const long long state_size = (long long)launch.row_cap * HP;
@@ -37,10 +40,16 @@ __device__ void confide_backward(const Space& s, const Launch& launch, const Rec
         const int row = NODE_WISE ? unit : pack.row[unit], rows = NODE_WISE ? 1 : pack.nodes[unit];
         const float *state = states + (step + 1) * state_size + row * HP, *gradient = output_gradient + row * HP;
         float sum = 0.f;
+        if (picked && !NODE_WISE) {
+            for (int c = lane; c < H; c += 32) {
+                sum += states[(step + 1) * state_size + s.chosen[unit * HP + c] * HP + c] * s.picked[unit * HP + c];
+            }
+        } else {
 #pragma unroll 4
-        for (int i = 4 * lane; i < rows * HP; i += 128) {
-            const float4 a = at4(state + i), b = at4(gradient + i);
-            sum += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+            for (int i = 4 * lane; i < rows * HP; i += 128) {
+                const float4 a = at4(state + i), b = at4(gradient + i);
+                sum += a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+            }
         }
         sum = warp_sum(sum);
         if (lane < CLUSTER) record.scale[step * units + unit + (lane - cluster_rank()) * launch.float_stride] = sum;
@@ -121,11 +130,22 @@ __device__ void confide_backward(const Space& s, const Launch& launch, const Rec
 
 // Adds to the gradient of a step's states what the output and the confidence contribute.
 __device__ __forceinline__ void add_contributions(const Space& s, const Launch& launch, const Record& record, const int* iterations, const float* state,
-                                                  const float* output_gradient, int step, int row, int column, float4& gradient) {
+                                                  const float* output_gradient, bool picked, int step, int row, int column, float4& gradient) {
     const int units = launch.schedule_units, unit = unit_of(s, row), place = step * units + unit;
     // Graphs that are done are not active.
     if (NODE_WISE && step >= iterations[unit]) return;
-    axpy(gradient, record.weight[place], at4(output_gradient + row * HP + column));
+    if (picked) {
+        const int first = s.graph_of[row] * HP + column;
+        const int4 chosen = *reinterpret_cast<const int4*>(s.chosen + first);
+        const float4 picked = at4(s.picked + first);
+        const float weight = record.weight[place];
+        gradient.x += chosen.x == row ? weight * picked.x : 0.f;
+        gradient.y += chosen.y == row ? weight * picked.y : 0.f;
+        gradient.z += chosen.z == row ? weight * picked.z : 0.f;
+        gradient.w += chosen.w == row ? weight * picked.w : 0.f;
+    } else {
+        axpy(gradient, record.weight[place], at4(output_gradient + row * HP + column));
+    }
     const float scale = record.scale[place], pull = SCALE_FREE ? record.pull[place] : 0.f;
     const int base = (step * G + s.graph_of[row]) * HP + column;
     int from[4];

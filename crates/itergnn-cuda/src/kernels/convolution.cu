@@ -5,18 +5,17 @@ __device__ __forceinline__ float4 rectify(float4 v, float factor) {
     return make_float4(v.x > 0.f ? v.x : factor * v.x, v.y > 0.f ? v.y : factor * v.y, v.z > 0.f ? v.z : factor * v.z, v.w > 0.f ? v.w : factor * v.w);
 }
 
-__device__ void layer_forward(const Space& s, const Launch& launch, const Recipe& recipe, float* keep, float* keep_shares) {
+__device__ void layer_forward(const Space& s, const Launch& launch, const Recipe& recipe, int, float* keep_shares) {
     const Pack& pack = *s.pack;
-    node_products(s, LAYER == GAT ? keep : nullptr);
-    __syncthreads();
 #if LAYER == GAT
     weigh(s, launch, recipe, s.first, keep_shares);
     const float* weights = s.shares;
 #else
     const float* weights = s.features;
 #endif
+    const LiveRows live(s);
     for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
-        const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, column = 4 * (i % HQ);
+        const int row = live(i / HQ), column = 4 * (i % HQ);
         float4 sum = at4(s.b2 + column);
         for (int edge = s.in_begin[row]; edge < s.in_end[row]; edge++) axpy(sum, weights[edge], at4(s.first + s.senders[edge] * RS + column));
         at4(s.vectors + row * RS + XP + column) = is_node(s, row) ? rectify(sum, recipe.output_slope) : zero4();
@@ -29,11 +28,13 @@ __device__ void layer_forward(const Space& s, const Launch& launch, const Recipe
 __device__ void layer_backward(const Space& s, const Launch& launch, const Recipe& recipe, const float* before, const float* after, LayerGradient& gradient) {
     const Pack& pack = *s.pack;
     float* products = s.vectors;
+    const LiveRows live(s);
     const int lane = threadIdx.x / HQ, own_column = 4 * (threadIdx.x % HQ);
     __syncthreads();
+    if (LAYER == GCN) fetch_vectors(s, launch, before);
     // The gradient of the sums, row by row for each lane of a column.
     for (int i = lane; i < pack.tiles * 4 && lane < LANES_H; i += LANES_H) {
-        const int row = s.tile_row[i / 4] + i % 4;
+        const int row = live(i);
         float4& g = at4(s.states + row * HP + own_column);
         const float4 value = at4(after + row * HP + own_column);
         const float factor = recipe.output_slope;
@@ -53,7 +54,7 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
     score_vectors_backward(s, s.first);
 #endif
     for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
-        const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, column = 4 * (i % HQ);
+        const int row = live(i / HQ), column = 4 * (i % HQ);
         float4 sum = zero4();
         for (int edge = s.out_begin[row]; edge < s.out_end[row]; edge++) {
             const int receiver = s.out_receivers[edge];
@@ -69,8 +70,9 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
 #endif
         at4(products + row * RS + column) = sum;
     }
+    wait_for_copies();
     __syncthreads();
-    load_vectors(s, launch, before);
+    if (LAYER == GAT) load_vectors(s, launch, before);
     node_products_backward(s, gradient, [](int, int) { return make_float2(0.f, 0.f); });
 }
 #endif

@@ -26,7 +26,8 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph
     embed(s, launch, parameters);
     for (int b = 0; b < launch.blocks; b++) {
         if (b > 0)
-            for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.vectors + i / HQ * RS + XP + 4 * (i % HQ)) = at4(s.states + i / HQ * HP + 4 * (i % HQ));
+            for (int i = threadIdx.x; i < pack.rows * HQ; i += T)
+                if (is_own(s, i / HQ)) at4(s.vectors + i / HQ * RS + XP + 4 * (i % HQ)) = at4(s.states + i / HQ * HP + 4 * (i % HQ));
         __syncthreads();
         block_forward(s, launch, recipe, block_parameters(launch, parameters, b), b);
     }
@@ -38,7 +39,7 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph
     }
     // The head's input lies in front of the room for two gradients.
     read_out(s, scratch);
-    const float* predictions = perceptron_forward(launch.head, parameters, scratch, space, head_rows);
+    const float* predictions = perceptron_forward(launch.head, parameters, scratch, space, head_rows, [](int i) { return i; });
 #if TRAIN
     const Step& now = launch.steps[model];
     float *target = launch.gradients + (long long)block * launch.parameter_count, *output_gradient = s.common + launch.at_gradient;
@@ -54,8 +55,8 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph
         report[2] = counts * iterations;
         report[3] = counts * capped;
     }
-    const float* back = perceptron_backward(launch.head, parameters, scratch, space, gradient, head_rows, target, scratch + 2 * launch.scratch_size, launch.scratch_size, true,
-                                            s.activations, launch.edge_tile * ACTIVATION_STRIDE);
+    const float* back = perceptron_backward(launch.head, parameters, scratch, space, space + launch.head.outputs[0], gradient, head_rows, [](int i) { return i; }, target,
+                                            scratch + 2 * launch.scratch_size, launch.scratch_size, true, s.activations, launch.edge_tile * ACTIVATION_STRIDE);
     read_out_backward(s, back, output_gradient);
     for (int b = launch.blocks - 1; b >= 0; b--) {
         block_backward(s, launch, recipe, now, block_parameters(launch, parameters, b), b, target + launch.block_offset + (long long)b * launch.block_parameters);
@@ -64,10 +65,20 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph
                 if (is_own(s, i / HQ)) at4(output_gradient + 4 * i) = at4(s.states + i / HQ * HP + 4 * (i % HQ));
         sync_cluster();
     }
-    for (int i = threadIdx.x; i < pack.rows * H; i += T) gradient[i] = is_own(s, i / H) ? s.states[i / H * HP + i % H] : 0.f;
+    // All graphs were active in the first step, so that the live rows are all that the block has.
+    const int rows = 4 * pack.tiles;
+    const LiveRows live(s);
+    // Rows of products and vectors are free, and wide enough for the gradients of two maps.
+    const bool close = launch.embedding.layers <= 2;
+    float *embedded = close ? s.first : gradient, *before = close ? s.vectors : scratch + 2 * launch.scratch_size;
+    const float* hidden = space + launch.embedding.outputs[0];
+    const int hidden_size = pack.rows * launch.embedding.widths[1];
+    const bool hidden_close = hidden_size <= launch.edge_tile * MESSAGE_STRIDE;
+    for (int i = threadIdx.x; hidden_close && i < hidden_size; i += T) s.messages[i] = hidden[i];
+    for (int i = threadIdx.x; i < rows * H; i += T) embedded[live(i / H) * H + i % H] = s.states[live(i / H) * HP + i % H];
     __syncthreads();
-    perceptron_backward(launch.embedding, parameters, s.floats + launch.at_inputs, space, gradient, pack.rows, target, scratch + 2 * launch.scratch_size,
-                        launch.scratch_size, false, s.activations, launch.edge_tile * ACTIVATION_STRIDE);
+    perceptron_backward(launch.embedding, parameters, s.floats + launch.at_inputs, space, hidden_close ? s.messages : hidden, embedded, rows, live, target,
+                        before, launch.scratch_size, false, s.activations, launch.edge_tile * ACTIVATION_STRIDE);
     // Head and confidences are the same in all blocks of a cluster: the first one's gradients count.
     for (int i = launch.block_offset + threadIdx.x; i < launch.parameter_count && cluster_rank() > 0; i += T) {
         const int place = i - launch.block_offset, block = place / launch.block_parameters;

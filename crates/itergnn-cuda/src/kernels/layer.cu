@@ -118,25 +118,35 @@ __device__ __forceinline__ void place_layer(const Space& s, const NextLayer& nex
     if (threadIdx.x < HP) s.b2[threadIdx.x] = next.bias;
 }
 
-// The number of the i-th active row, behind the last that of another.
-__device__ __forceinline__ int live_row(const Space& s, int i) { return s.tile_row[min(i / 4, s.pack->tiles - 1)] + i % 4; }
+// Where the products of rows that other blocks of a cluster have come to in a step: what they had in the step before may still be read when these come. Vectors of such rows are not
+// needed.
+__device__ __forceinline__ float* products_elsewhere(const Space& s, int step) { return CLUSTER > 1 && step % 2 ? s.vectors : s.first; }
 
-// The products of the node vectors with the first map; `keep` is where they are kept, if anywhere.
-__device__ void node_products(const Space& s, float* keep) {
+// The products of the node vectors with the first map.
+__device__ void node_products(const Space& s, int step) {
     const int rows = s.pack->tiles * 4;
-    multiply_rows<KV, PW>(rows, 0, s.w1, [&](int i) { return s.vectors + live_row(s, i) * RS; }, [&](int i, int column, float first, float second) {
+    const LiveRows live(s);
+    multiply_rows<KV, PW>(rows, 0, s.w1, [&](int i) { return s.vectors + live(i) * RS; }, [&](int i, int column, float first, float second) {
         if (i >= rows) return;
-        const int row = live_row(s, i);
+        const int row = live(i);
         put2(s.first + row * RS + column, first, second);
-        put2_elsewhere(s.first + row * RS + column, first, second);
-        if (keep) put2(keep + row * PW + column, first, second);
+        put2_elsewhere(products_elsewhere(s, step) + row * RS + column, first, second);
     });
+}
+
+// Keeps the products in global memory.
+__device__ void keep_products(const Space& s, float* keep) {
+    const LiveRows live(s);
+    for (int i = threadIdx.x; i < s.pack->tiles * 4 * PQ; i += T) {
+        const int row = live(i / PQ), column = 4 * (i % PQ);
+        at4(keep + row * PW + column) = at4(s.first + row * RS + column);
+    }
 }
 
 #if TRAIN
 __device__ __forceinline__ void clear_gradient(const Space& s, LayerGradient& gradient) {
 #pragma unroll
-    for (int n = 0; n < WIDE; n++) {
+    for (int n = 0; n < HELD; n++) {
 #pragma unroll
         for (int held = 0; held < First::COUNT; held++) gradient.first[held][n] = zero4();
 #pragma unroll
@@ -148,15 +158,15 @@ __device__ __forceinline__ void clear_gradient(const Space& s, LayerGradient& gr
     for (int i = threadIdx.x; i < SCORE_SIZE; i += T) s.score_gradient[i] = 0.f;
 }
 
-// The node vectors before the step take the place of the first-layer products. Ends with a barrier.
-__device__ void load_vectors(const Space& s, const Launch& launch, const float* before) {
+// The node vectors before the step take the place of the first-layer products. They are there behind `wait_for_copies` and a barrier.
+__device__ void fetch_vectors(const Space& s, const Launch& launch, const float* before) {
     const Pack& pack = *s.pack;
     const float* inputs = s.floats + launch.at_inputs;
+    const LiveRows live(s);
     for (int i = threadIdx.x; i < pack.tiles * 4 * KQ; i += T) {
-        const int row = s.tile_row[i / (4 * KQ)] + i / KQ % 4, k = 4 * (i % KQ);
-        float4 value;
+        const int row = live(i / KQ), k = 4 * (i % KQ);
         if (k >= XP) {
-            value = at4(before + row * HP + k - XP);
+            copy_16(s.first + row * RS + k, before + row * HP + k - XP);
         } else {
             float part[4];
 #pragma unroll
@@ -164,10 +174,15 @@ __device__ void load_vectors(const Space& s, const Launch& launch, const float* 
                 const int input = k + d;
                 part[d] = input < INPUT ? inputs[row * launch.node_width + input] : FIRST_BIAS && input == INPUT && is_node(s, row) ? 1.f : 0.f;
             }
-            value = make_float4(part[0], part[1], part[2], part[3]);
+            at4(s.first + row * RS + k) = make_float4(part[0], part[1], part[2], part[3]);
         }
-        at4(s.first + row * RS + k) = value;
     }
+}
+
+// All of it. Ends with a barrier.
+__device__ void load_vectors(const Space& s, const Launch& launch, const float* before) {
+    fetch_vectors(s, launch, before);
+    wait_for_copies();
     __syncthreads();
 }
 
@@ -176,12 +191,13 @@ __device__ void load_vectors(const Space& s, const Launch& launch, const float* 
 template <class Own>
 __device__ void node_products_backward(const Space& s, LayerGradient& gradient, Own own) {
     const int rows = s.pack->tiles * 4;
+    const LiveRows live(s);
     const float* products = s.vectors;
 #pragma unroll
-    for (int held = 0; held < First::COUNT; held++) multiply_columns<First, PW, false>(gradient.first[held], held, rows, s.first, RS, products, RS, [&](int i) { return live_row(s, i); });
-    multiply_rows<PW, HP>(rows, First::UNITS % WARPS, s.w1, [&](int i) { return products + live_row(s, i) * RS; }, [&](int i, int column, float first, float second) {
+    for (int held = 0; held < First::COUNT; held++) multiply_columns<First, PW, false>(gradient.first[held], held, rows, s.first, RS, products, RS, live);
+    multiply_rows<PW, HP>(rows, First::UNITS % WARPS, s.w1, [&](int i) { return products + live(i) * RS; }, [&](int i, int column, float first, float second) {
         if (i >= rows) return;
-        const int row = live_row(s, i);
+        const int row = live(i);
         const float2 direct = own(row, column);
         put2(s.states + row * HP + column, direct.x + first, direct.y + second);
     });

@@ -8,13 +8,11 @@ __device__ __forceinline__ void challenge(float message, int number, float& best
     }
 }
 
-// From the states in `vectors` to the next ones, in place; the winners go to `winners`. `keep` is where the first-layer products are kept, if anywhere.
-__device__ void layer_forward(const Space& s, const Launch& launch, const Recipe&, float* keep, float*) {
-    node_products(s, keep);
-    sync_cluster();
+// From the states in `vectors`, whose first-layer products are there, to the next ones, in place; the winners go to `winners`. Ends with a barrier.
+__device__ void layer_forward(const Space& s, const Launch& launch, const Recipe&, int step, float*) {
     for (int start = 0; start < s.pack->live_edges; start += launch.edge_tile) {
         const EdgeTile edges = edge_tile(s, launch, start);
-        edge_messages(s, edges);
+        edge_messages(s, edges, products_elsewhere(s, step));
         each_receiver(s, edges, [&](int row, int begin, int first, int last, int column) {
             float4 best = at4(s.vectors + row * RS + XP + column);
             Winner4& winners = *reinterpret_cast<Winner4*>(s.winners + row * HP + column);
@@ -58,11 +56,13 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
             }
             at4(s.messages + p * MESSAGE_STRIDE + column) = value;
         }
-        edge_messages_backward(s, edges, gradient);
+        edge_messages_backward(s, edges, gradient, [&] {
+            if (start + launch.edge_tile >= s.pack->live_edges) fetch_vectors(s, launch, before);
+        });
     }
     // Nobody needs the gradients of others' rows any more; they wait for that before they write new ones.
-    cluster_arrive();
-    load_vectors(s, launch, before);
+    cluster_arrive_reading();
+    if (s.pack->live_edges == 0) load_vectors(s, launch, before);
     node_products_backward(s, gradient, [&](int row, int column) { return kept(s, row, column); });
 }
 #endif

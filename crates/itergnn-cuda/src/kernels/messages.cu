@@ -1,9 +1,9 @@
 // Messages of path-sim, path and mpnn-max: leaky(leaky(v_s W_s + v_r W_r + e W_e) W_2 + b_2), a tile of edges at a time.
 
 #if LAYER < GCN
-// The first-layer activation of four channels of an edge.
-__device__ __forceinline__ float4 activation(const Space& s, int sender, int receiver, const float* features, int q) {
-    float4 value = at4(s.first + sender * RS + 4 * q);
+// The first-layer activation of four channels of an edge; `elsewhere` is where the products of rows are that other blocks of a cluster have.
+__device__ __forceinline__ float4 activation(const Space& s, int sender, int receiver, const float* features, int q, const float* elsewhere) {
+    float4 value = at4((sender & ELSEWHERE ? elsewhere : s.first) + (sender & ~ELSEWHERE) * RS + 4 * q);
     if (USES_RECEIVER) add(value, at4(s.first + receiver * RS + JP + 4 * q));
 #pragma unroll
     for (int d = 0; d < DE; d++) axpy(value, features[d], at4(s.we + d * JP + 4 * q));
@@ -30,13 +30,13 @@ __device__ void second_products(const Space& s, const EdgeTile& edges, const flo
 }
 
 // The messages of a tile, by receiver. Ends with a barrier.
-__device__ void edge_messages(const Space& s, const EdgeTile& edges) {
+__device__ void edge_messages(const Space& s, const EdgeTile& edges, const float* elsewhere) {
     for (int i = threadIdx.x; i < edges.padded * JQ; i += T) {
         const int p = i / JQ, q = i % JQ;
         float4 value = zero4();
         if (p < edges.count) {
             const int edge = s.position[edges.start + p];
-            value = activation(s, s.senders[edge], s.receivers[edge], s.features + edge * DE, q);
+            value = activation(s, s.senders[edge], s.receivers[edge], s.features + edge * DE, q, elsewhere);
         }
         at4(s.activations + p * ACTIVATION_STRIDE + 4 * q) = value;
     }
@@ -68,8 +68,9 @@ __device__ __forceinline__ float2 kept(const Space& s, int row, int column) {
 
 // No gradient of the products yet. Ends with a barrier.
 __device__ void clear_products(const Space& s) {
+    const LiveRows live(s);
     for (int i = threadIdx.x; i < s.pack->tiles * 4 * PQ; i += T) {
-        const int row = s.tile_row[i / (4 * PQ)] + i / PQ % 4;
+        const int row = live(i / PQ);
         at4(s.vectors + row * RS + 4 * (i % PQ)) = zero4();
     }
     __syncthreads();
@@ -82,31 +83,24 @@ __device__ void activations_again(const Space& s, const EdgeTile& edges) {
         float4 value = zero4();
         if (p < edges.count) {
             const int edge = s.position[edges.start + p];
-            value = activation(s, s.out_senders[edge], s.out_receivers[edge], s.out_features + edge * DE, q);
+            value = activation(s, s.out_senders[edge], s.out_receivers[edge], s.out_features + edge * DE, q, s.first);
         }
         at4(s.activations + p * ACTIVATION_STRIDE + 4 * q) = value;
     }
 }
 
-// From the gradient of the messages before their LeakyReLU, in `messages`, to those of both maps and of the products, which are in `vectors`. Begins and ends with a barrier.
-__device__ void edge_messages_backward(const Space& s, const EdgeTile& edges, LayerGradient& gradient) {
-    const Pack& pack = *s.pack;
-    float* products = s.vectors;
-    __syncthreads();
-#pragma unroll
-    for (int held = 0; held < Second::COUNT; held++)
-        multiply_columns<Second, HP, true>(gradient.second[held], held, edges.padded, s.activations, ACTIVATION_STRIDE, s.messages, MESSAGE_STRIDE, [](int i) { return i; });
-    if (BIASED && threadIdx.x / HQ < LANES_H)
-        for (int p = threadIdx.x / HQ; p < edges.count; p += LANES_H) add(gradient.bias, at4(s.messages + p * MESSAGE_STRIDE + 4 * (threadIdx.x % HQ)));
-    // Activations become their own gradients; a warp that has several units would need more registers than there are, so units go by rounds.
-    const int units = units_of(edges.padded, JP, WIDE), g = threadIdx.x % 32 / 4;
+// Activations become their own gradients, once everyone has read them for those of the weights. A warp that has several units would need more registers than there are, so units go by
+// rounds. There is a barrier inside.
+template <int N>
+__device__ __forceinline__ void pull_activations(const Space& s, const EdgeTile& edges) {
+    const int units = units_of(edges.padded, JP, N), g = threadIdx.x % 32 / 4;
     for (int base = 0; base < units; base += WARPS) {
         const int u = base + threadIdx.x / 32;
-        Unit<WIDE> unit;
-        unit.choose<JP>(u < units ? u : 0);
+        Unit<N> unit;
+        unit.template choose<JP>(u < units ? u : 0);
         const float* row = s.messages + (unit.first_row + g) * MESSAGE_STRIDE;
-        if (u < units) unit.multiply<HP, JP>(row, row + 8 * MESSAGE_STRIDE, s.w2);
-        if (base == 0) __syncthreads();  // everyone has read the activations for the weights' gradients
+        if (u < units) unit.template multiply<HP, JP>(row, row + 8 * MESSAGE_STRIDE, s.w2);
+        if (base == 0) __syncthreads();
         if (u >= units) continue;
         unit.each([&](int i, int column, float first, float second) {
             float* place = s.activations + i * ACTIVATION_STRIDE + column;
@@ -114,6 +108,23 @@ __device__ void edge_messages_backward(const Space& s, const EdgeTile& edges, La
             put2(place, first * slope(a.x), second * slope(a.y));
         });
     }
+}
+
+// From the gradient of the messages before their LeakyReLU, in `messages`, to those of both maps and of the products, which are in `vectors`. Begins and ends with a barrier. Behind the
+// first one nobody reads the first-layer products any more, so `meanwhile` may order other things to be copied there.
+template <class Meanwhile>
+__device__ __forceinline__ void edge_messages_backward(const Space& s, const EdgeTile& edges, LayerGradient& gradient, Meanwhile meanwhile) {
+    const Pack& pack = *s.pack;
+    float* products = s.vectors;
+    __syncthreads();
+    meanwhile();
+#pragma unroll
+    for (int held = 0; held < Second::COUNT; held++)
+        multiply_columns<Second, HP, true>(gradient.second[held], held, edges.padded, s.activations, ACTIVATION_STRIDE, s.messages, MESSAGE_STRIDE, [](int i) { return i; });
+    if (BIASED && threadIdx.x / HQ < LANES_H)
+        for (int p = threadIdx.x / HQ; p < edges.count; p += LANES_H) add(gradient.bias, at4(s.messages + p * MESSAGE_STRIDE + 4 * (threadIdx.x % HQ)));
+    typedef Shapes<JP> Shape;
+    Shape::choose(edges.padded, [&] { pull_activations<Shape::WIDE>(s, edges); }, [&] { pull_activations<Shape::MIDDLE>(s, edges); }, [&] { pull_activations<1>(s, edges); });
     __syncthreads();
     const int lane = threadIdx.x / JQ, column = 4 * (threadIdx.x % JQ);
     const int from = s.out_senders[s.position[edges.start]], to = s.out_senders[s.position[edges.start + edges.count - 1]];
@@ -142,6 +153,7 @@ __device__ void edge_messages_backward(const Space& s, const EdgeTile& edges, La
             add(at4(products + row * RS + JP + column), sum);
         }
     }
+    wait_for_copies();
     __syncthreads();
 }
 #endif

@@ -6,7 +6,8 @@ struct Pack {
     // Graphs that still iterate; their edges are numbered without gaps: position = edge - shift.
     unsigned active;
     int shift[G], tile[G];
-    int tiles, live_edges;
+    // Fours of rows, and the first row if all lie together, otherwise -1.
+    int tiles, from, live_edges;
     // Of each graph: first row and fours of rows that this block of a cluster has; the edges that reach them and those that leave them, first and number.
     int own_row[G], own_tiles[G], in_first[G], in_count[G], out_first[G], out_count[G];
     // The step after which each graph was done with the block, -1 before; over all blocks: iterations, unspent mass, whether a cap ended one.
@@ -34,8 +35,10 @@ struct Space {
     // Parts of pooled vectors, where a tile lies between steps; the rows that maxima of the readout come from.
     float *partial;
     int *partial_row, *chosen;
-    // What the blocks of a cluster pooled, and the rows that it comes from.
+    // What the blocks of a cluster pooled, and the rows that it comes from, in even and in odd steps.
     float* exchange;
+    // The gradients of the channels of each graph's readout, where that picks rows.
+    float* picked;
     Winner* winners;
     // Edges in the order of their receivers and, behind `out_`, of their senders: both ends, and the number among those that reach the receiver.
     Index *senders, *receivers, *out_senders, *out_receivers, *out_numbers, *arrival, *position, *tile_row;
@@ -71,7 +74,8 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.partial = carve<float>(tile, T / HQ * HP);
     s.partial_row = carve<int>(tile, T / HQ * HP);
     s.chosen = carve<int>(shared, G * HP);
-    s.exchange = carve<float>(shared, CLUSTER > 1 ? 2 * CLUSTER * G * HP : 0);
+    s.exchange = carve<float>(shared, CLUSTER > 1 ? 4 * CLUSTER * G * HP : 0);
+    s.picked = carve<float>(shared, TRAIN ? G * HP : 0);
     s.floats = launch.floats + block * launch.float_stride;
     s.common = launch.floats + (block - cluster_rank()) * launch.float_stride;
     s.winner_history = launch.winners + (block - cluster_rank()) * launch.winner_stride;
@@ -137,6 +141,9 @@ __device__ void divide_rows(const Space& s, int g) {
     pack.out_first[g] = row < behind ? s.out_begin[row] : 0;
     pack.out_count[g] = row < behind ? s.out_end[behind - 1] - s.out_begin[row] : 0;
 }
+
+// In the number of a sender: another block of the cluster has its row.
+constexpr int ELSEWHERE = CLUSTER > 1 ? 0x8000 : 0;
 
 // Whether this block of a cluster has a row.
 __device__ __forceinline__ bool is_own(const Space& s, int row) {
@@ -207,6 +214,11 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
 #endif
     if (threadIdx.x < pack.graphs) divide_rows(s, threadIdx.x);
     __syncthreads();
+    if (CLUSTER > 1) {
+        for (int e = threadIdx.x; e < pack.edges; e += T)
+            if (!is_own(s, s.senders[e])) s.senders[e] |= ELSEWHERE;
+        __syncthreads();
+    }
     return true;
 }
 
@@ -216,11 +228,13 @@ __device__ void activate(const Space& s, unsigned active, bool back) {
     __syncthreads();
     if (threadIdx.x == 0) {
         pack.active = active;
-        pack.tiles = pack.live_edges = 0;
+        pack.tiles = pack.live_edges = pack.from = 0;
         for (int g = 0; g < pack.graphs; g++) {
             if (!(active >> g & 1)) continue;
             pack.shift[g] = (back ? pack.out_first[g] : pack.in_first[g]) - pack.live_edges;
             pack.tile[g] = pack.tiles;
+            if (pack.tiles == 0) pack.from = pack.own_row[g];
+            else if (pack.own_tiles[g] > 0 && pack.own_row[g] != pack.from + 4 * pack.tiles) pack.from = -1;
             pack.live_edges += back ? pack.out_count[g] : pack.in_count[g];
             pack.tiles += pack.own_tiles[g];
         }
@@ -234,6 +248,19 @@ __device__ void activate(const Space& s, unsigned active, bool back) {
     }
     __syncthreads();
 }
+
+// The rows of the active graphs, one after the other; behind the last comes the last again.
+struct LiveRows {
+    const Index* tiles;
+    int from, last;
+
+    __device__ __forceinline__ explicit LiveRows(const Space& s) : tiles(s.tile_row), from(s.pack->from), last(4 * s.pack->tiles - 1) {}
+
+    __device__ __forceinline__ int operator()(int i) const {
+        i = min(i, last);
+        return from >= 0 ? from + i : tiles[i / 4] + i % 4;
+    }
+};
 
 __device__ __forceinline__ bool is_active(const Space& s, int row) { return s.pack->active >> s.graph_of[row] & 1; }
 

@@ -37,22 +37,28 @@ __device__ __forceinline__ void multiply_add(float4& sum, const unsigned (&a)[4]
 }
 
 // A lane has the numbers (g, 2 q), (g, 2 q + 1), (g + 8, 2 q), (g + 8, 2 q + 1) of a product of 16 x 8, with q = lane % 4. Tensor cores cut off what does not fit into a sum, so large
-// and small products are added up apart.
+// and small products are added up apart, with few tiles also the two kinds of small ones: an instruction waits for the one before that adds to the same sum.
+template <int KINDS>
 struct Sums {
-    float4 large, small;
+    float4 large, small[KINDS];
 
-    __device__ __forceinline__ void clear() { large = small = zero4(); }
+    __device__ __forceinline__ void clear() {
+        large = zero4();
+#pragma unroll
+        for (int kind = 0; kind < KINDS; kind++) small[kind] = zero4();
+    }
 
     __device__ __forceinline__ float4 total() const {
-        float4 sum = large;
-        add(sum, small);
+        float4 sum = small[0];
+        if (KINDS > 1) add(sum, small[KINDS - 1]);
+        add(sum, large);
         return sum;
     }
 };
 
 // Adds the products of eight terms to the sums of N tiles of columns, of which the first `count` exist; `right(n)` is what the lane has of tile n, for the two terms.
-template <int N, class Right>
-__device__ __forceinline__ void add_terms(Sums (&sums)[N], int count, const LeftParts& left, Right right) {
+template <int N, int KINDS, class Right>
+__device__ __forceinline__ void add_terms(Sums<KINDS> (&sums)[N], int count, const LeftParts& left, Right right) {
     Parts first[N], second[N];
 #pragma unroll
     for (int n = 0; n < N; n++) {
@@ -61,11 +67,11 @@ __device__ __forceinline__ void add_terms(Sums (&sums)[N], int count, const Left
     }
     // Neighbours in this order do not wait for each other.
 #pragma unroll
-    for (int n = 0; n < N; n++) multiply_add(sums[n].small, left.low, first[n].high, second[n].high);
+    for (int n = 0; n < N; n++) multiply_add(sums[n].small[0], left.low, first[n].high, second[n].high);
 #pragma unroll
     for (int n = 0; n < N; n++) multiply_add(sums[n].large, left.high, first[n].high, second[n].high);
 #pragma unroll
-    for (int n = 0; n < N; n++) multiply_add(sums[n].small, left.high, first[n].low, second[n].low);
+    for (int n = 0; n < N; n++) multiply_add(sums[n].small[KINDS - 1], left.high, first[n].low, second[n].low);
 }
 
 // Weights lie as the lanes need them: of every eight rows and eight columns, for each lane the numbers (q, g) and (q + 4, g).
@@ -84,7 +90,7 @@ __device__ __forceinline__ Place weight_at(int i) {
 template <int N>
 struct Unit {
     int first_row, tile, count;
-    Sums sums[N];
+    Sums<N <= 2 ? 2 : 1> sums[N];
 
     // The unit of a product with so many columns.
     template <int COLUMNS>
@@ -124,8 +130,23 @@ struct Unit {
 
 __host__ __device__ constexpr int units_of(int rows, int columns, int tiles) { return (rows + 15) / 16 * ((columns / 8 + tiles - 1) / tiles); }
 
-// Column tiles of a unit, and those where there are few rows.
-constexpr int WIDE = 4, NARROW = 2;
+// How many column tiles a unit may have: a half of them, a third, or one.
+template <int COLUMNS>
+struct Shapes {
+    static constexpr int TILES = COLUMNS / 8, WIDE = TILES <= 10 ? (TILES + 1) / 2 : 4, MIDDLE = TILES < 6 ? WIDE : TILES % 3 == 0 || TILES > 10 ? 3 : 2;
+
+    // Time of a product with units of n tiles: that of the warp with the most units.
+    static __device__ __forceinline__ int time(int rows, int n) { return (units_of(rows, COLUMNS, n) + WARPS - 1) / WARPS * (n + 1); }
+
+    // Calls `wide`, `middle` or `narrow`, whichever is done first.
+    template <class Wide, class Middle, class Narrow>
+    static __device__ __forceinline__ void choose(int rows, Wide wide, Middle middle, Narrow narrow) {
+        const int by_wide = time(rows, WIDE), by_middle = time(rows, MIDDLE), by_narrow = time(rows, 1);
+        if (by_narrow < by_middle && by_narrow < by_wide) narrow();
+        else if (MIDDLE != WIDE && by_middle < by_wide) middle();
+        else wide();
+    }
+};
 
 // Multiplies `rows` rows with weights: `row(i)` says where row i lies, `use` as above; the first `skipped` warps come last.
 template <int N, int K, int COLUMNS, class Row, class Use>
@@ -141,17 +162,20 @@ __device__ __forceinline__ void multiply_units(int rows, int skipped, const floa
 
 template <int K, int COLUMNS, class Row, class Use>
 __device__ __forceinline__ void multiply_rows(int rows, int skipped, const float* weights, Row row, Use use) {
-    if (2 * units_of(rows, COLUMNS, WIDE) <= WARPS) multiply_units<NARROW, K, COLUMNS>(rows, skipped, weights, row, use);
-    else multiply_units<WIDE, K, COLUMNS>(rows, skipped, weights, row, use);
+    typedef Shapes<COLUMNS> Shape;
+    Shape::choose(rows, [&] { multiply_units<Shape::WIDE, K, COLUMNS>(rows, skipped, weights, row, use); },
+                  [&] { multiply_units<Shape::MIDDLE, K, COLUMNS>(rows, skipped, weights, row, use); },
+                  [&] { multiply_units<1, K, COLUMNS>(rows, skipped, weights, row, use); });
 }
 
-// Gradients of weights: a warp holds units of 16 rows and WIDE column tiles over all steps.
-typedef float4 HeldUnit[WIDE];
+// Gradients of weights: a warp holds units of 16 rows and HELD column tiles over all steps. Threes leave few warps without work at the usual widths.
+constexpr int HELD = 3;
+typedef float4 HeldUnit[HELD];
 
 // How the units of a gradient are shared: by two warps each if there are enough, which have every second eight of the rows that are added up.
 template <int ROWS, int COLUMNS>
 struct Held {
-    static constexpr int UNITS = units_of(ROWS, COLUMNS, WIDE), SHARES = 2 * UNITS <= WARPS ? 2 : 1, COUNT = (UNITS + WARPS - 1) / WARPS;
+    static constexpr int UNITS = units_of(ROWS, COLUMNS, HELD), SHARES = 2 * UNITS <= WARPS ? 2 : 1, COUNT = (UNITS + WARPS - 1) / WARPS;
 
     // The n-th unit of the warp, and its share.
     static __device__ __forceinline__ int unit(int n) { return SHARES == 1 ? threadIdx.x / 32 + n * WARPS : threadIdx.x / 32 % UNITS; }
@@ -165,7 +189,7 @@ template <class Sharing, int COLUMNS, bool EIGHTS, class Row>
 __device__ __forceinline__ void multiply_columns(HeldUnit& held, int n, int rows, const float* left, int left_stride, const float* right, int right_stride, Row row) {
     if (!Sharing::exists(n)) return;
     const int g = threadIdx.x % 32 / 4, q = threadIdx.x % 4;
-    Unit<WIDE> sums;
+    Unit<HELD> sums;
     sums.choose<COLUMNS>(Sharing::unit(n));
     left += sums.first_row + g;
     right += 8 * sums.tile + g;
@@ -178,28 +202,28 @@ __device__ __forceinline__ void multiply_columns(HeldUnit& held, int n, int rows
         add_terms(sums.sums, sums.count, parts, [&](int n) { return make_float2(right[first * right_stride + 8 * n], right[second * right_stride + 8 * n]); });
     }
 #pragma unroll
-    for (int n = 0; n < WIDE; n++) add(held[n], sums.sums[n].total());
+    for (int n = 0; n < HELD; n++) add(held[n], sums.sums[n].total());
 }
 
 // Writes what warps hold of the gradient of a weight; `place(row, column)` says where, or -1. `room`, in shared memory, is where shares meet.
 template <class Sharing, int COLUMNS, class Where>
 __device__ __forceinline__ void write_held(const HeldUnit& held, int n, float* room, float* target, Where place) {
     const int lane = threadIdx.x % 32;
-    const auto meeting = [&](int n) -> float4& { return at4(room + ((Sharing::unit(0) * WIDE + n) * 32 + lane) * 4); };
+    const auto meeting = [&](int n) -> float4& { return at4(room + ((Sharing::unit(0) * HELD + n) * 32 + lane) * 4); };
     if (Sharing::SHARES > 1) {
         __syncthreads();
 #pragma unroll
-        for (int n = 0; n < WIDE; n++)
+        for (int n = 0; n < HELD; n++)
             if (Sharing::exists(0) && Sharing::share() == 1) meeting(n) = held[n];
         __syncthreads();
     }
     if (!Sharing::exists(n) || Sharing::share() > 0) return;
-    Unit<WIDE> unit;
+    Unit<HELD> unit;
     unit.choose<COLUMNS>(Sharing::unit(n));
 #pragma unroll
-    for (int n = 0; n < WIDE; n++) {
+    for (int n = 0; n < HELD; n++) {
         unit.sums[n].large = held[n];
-        if (Sharing::SHARES > 1) unit.sums[n].small = meeting(n);
+        if (Sharing::SHARES > 1) unit.sums[n].small[0] = meeting(n);
     }
     unit.each([&](int row, int column, float first, float second) {
         if (place(row, column) >= 0) target[place(row, column)] = first;

@@ -4,6 +4,9 @@ __device__ __forceinline__ const float* block_parameters(const Launch& launch, c
     return parameters + launch.block_offset + (long long)block * launch.block_parameters;
 }
 
+// Confidences belong to graphs, whose states are pooled.
+constexpr int POOLED = ITERATIVE && !NODE_WISE ? 1 : 0;
+
 __device__ __forceinline__ int layers_of(const Recipe& recipe) { return STACK ? recipe.cap : 1; }
 
 // Iterations of every unit and graph in a block: [units] then [G].
@@ -34,13 +37,15 @@ __device__ void load_confidence(const Space& s, const Recipe& recipe, const floa
     if (threadIdx.x == 0) s.cw[HP] = CONFIDENCE_BIAS ? weight[H] : 0.f;
 }
 
-// Fills the node vectors [x ; 1 ; h] with the embedded inputs.
+// Fills the node vectors [x ; 1 ; h] of the block's rows with the embedded inputs.
 __device__ void embed(const Space& s, const Launch& launch, const float* parameters) {
-    const int rows = s.pack->rows;
+    activate(s, (1u << s.pack->graphs) - 1, false);
+    const int rows = s.pack->tiles * 4;
+    const LiveRows live(s);
     const float* inputs = s.floats + launch.at_inputs;
-    const float* embedded = perceptron_forward(launch.embedding, parameters, inputs, s.floats + launch.at_perceptron, rows);
+    const float* embedded = perceptron_forward(launch.embedding, parameters, inputs, s.floats + launch.at_perceptron, rows, live);
     for (int i = threadIdx.x; i < rows * KV; i += T) {
-        const int row = i / KV, k = i % KV;
+        const int row = live(i / KV), k = i % KV;
         float value = 0.f;
         if (is_node(s, row)) {
             const int state = k - XP;
@@ -73,6 +78,16 @@ __device__ void close_block(const Space& s, const Launch& launch, const Recipe& 
     }
 }
 
+// Adds the states of a step to the output and leaves the graphs that are done; false if none is left.
+__device__ __forceinline__ bool end_step(const Space& s, const Recipe& recipe, int step) {
+    const Pack& pack = *s.pack;
+    accumulate(s, recipe, step);
+    unsigned running = 0;
+    for (int g = 0; g < pack.graphs; g++) running |= unsigned((pack.active >> g & 1) && pack.finished_at[g] < 0) << g;
+    if (running != 0 && running != pack.active) activate(s, running, false);
+    return running != 0;
+}
+
 // Runs a block from the states in `vectors`; its output is in `states`. Ends with a barrier.
 __device__ void block_forward(const Space& s, const Launch& launch, const Recipe& recipe, const float* parameters, int block) {
     Pack& pack = *s.pack;
@@ -93,7 +108,9 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
     NextLayer next;
     if (FETCHES_AHEAD) fetch_layer(next, parameters, false);
     activate(s, (1u << pack.graphs) - 1, false);
-    for (int step = 0; step < recipe.cap; step++) {
+    // Behind the last step only its confidences are left.
+    for (int step = 0; step < recipe.cap + POOLED; step++) {
+        const bool goes_on = step < recipe.cap;
         if (STACK) {
             if (FETCHES_AHEAD) {
                 place_layer(s, next, false);
@@ -103,10 +120,25 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
             }
             __syncthreads();
         }
-        layer_forward(s, launch, recipe, TRAIN ? first + (long long)step * launch.row_cap * PW : nullptr, TRAIN ? shares_of(s, launch, block, step) : nullptr);
+        // Blocks of a cluster meet once in a step, with what they pooled of the states before it and with its products.
+        const int number = block * recipe.cap + step;
+        if (goes_on) node_products(s, number);
+#if CONTROLLER == 2 && !NODE_WISE
+        if (step > 0) pool_graphs(s, launch, recipe, record, step - 1);
+        sync_cluster();
+        if (step > 0) {
+            confide_together(s, launch, recipe, record, step - 1);
+            if (!end_step(s, recipe, step - 1) || !goes_on) break;
+        }
+#else
+        sync_cluster();
+#endif
+        if (TRAIN && LAYER != GCN) keep_products(s, first + (long long)step * launch.row_cap * PW);
+        layer_forward(s, launch, recipe, number, TRAIN ? shares_of(s, launch, block, step) : nullptr);
         if (TRAIN) {
+            const LiveRows live(s);
             for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
-                const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, place = row * HP + 4 * (i % HQ);
+                const int row = live(i / HQ), place = row * HP + 4 * (i % HQ);
                 at4(history + (step + 1) * row_size + place) = at4(s.vectors + row * RS + XP + 4 * (i % HQ));
                 if (CONVOLUTION) continue;
                 Winner4& winner = *reinterpret_cast<Winner4*>(s.winners + place);
@@ -114,16 +146,13 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
                 winner = {Winner(SELF), Winner(SELF), Winner(SELF), Winner(SELF)};
             }
         }
-        // Nobody may be reading products when the next ones come; confidences of graphs have such a barrier.
-        if (CLUSTER > 1 && !ITERATIVE) sync_cluster();
-        if (ITERATIVE) {
-            confide(s, launch, recipe, record, step);
-            accumulate(s, recipe, step);
-            unsigned running = 0;
-            for (int g = 0; g < pack.graphs; g++) running |= unsigned((pack.active >> g & 1) && pack.finished_at[g] < 0) << g;
-            if (running == 0) break;
-            if (running != pack.active) activate(s, running, false);
-        }
+#if CONTROLLER == 2 && NODE_WISE
+        confide(s, launch, recipe, record, step);
+        if (!end_step(s, recipe, step)) break;
+#elif CONTROLLER == 2
+        pool_parts(s);
+        __syncthreads();
+#endif
     }
     __syncthreads();
     for (int i = threadIdx.x; i < pack.rows * HQ; i += T) {
@@ -170,7 +199,10 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
     if (ITERATIVE) {
         load_confidence(s, recipe, parameters);
         finish_weights(s, launch, recipe, record, iterations);
-        confide_backward(s, launch, recipe, now, record, iterations, history, output_gradient, target + layers_of(recipe) * LAYER_PARAMETERS);
+        if (picks_rows(launch, block))
+            for (int i = threadIdx.x; i < pack.graphs * HP; i += T) s.picked[i] = i % HP < H ? output_gradient[s.chosen[i] * HP + i % HP] : 0.f;
+        __syncthreads();
+        confide_backward(s, launch, recipe, now, record, iterations, history, output_gradient, picks_rows(launch, block), target + layers_of(recipe) * LAYER_PARAMETERS);
     }
     for (int i = threadIdx.x; i < pack.rows * HQ; i += T) at4(s.states + i / HQ * HP + 4 * (i % HQ)) = ITERATIVE ? zero4() : at4(output_gradient + 4 * i);
     LayerGradient gradient;
@@ -203,25 +235,30 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
             if (!CONVOLUTION) prefetch(winners + (step - 1) * row_size, pack.rows * HP * (int)sizeof(Winner));
             prefetch(history + (step - 1) * row_size, pack.rows * HP * 4);
         }
-        if (CLUSTER > 1) cluster_wait();
+        const LiveRows live(s);
         for (int i = threadIdx.x; LAYER != GCN && i < pack.tiles * 4 * PQ; i += T) {
-            const int row = s.tile_row[i / (4 * PQ)] + i / PQ % 4, column = 4 * (i % PQ);
-            at4(s.first + row * RS + column) = at4(products + row * PW + column);
+            const int row = live(i / PQ), column = 4 * (i % PQ);
+            copy_16(s.first + row * RS + column, products + row * PW + column);
         }
+        // Edges need the winners of all rows that they reach, of other blocks too. Four rows of them are a number of 16 bytes.
+        constexpr int PIECES = 4 * HP * (int)sizeof(Winner) / 16;
+        const Winner* won = winners + step * row_size;
+        for (int i = threadIdx.x; !CONVOLUTION && i < (CLUSTER > 1 ? pack.rows / 4 : pack.tiles) * PIECES; i += T) {
+            const int row = CLUSTER > 1 ? i / PIECES * 4 : live(i / PIECES * 4);
+            const int place = row * HP + i % PIECES * 16 / (int)sizeof(Winner);
+            copy_16(s.winners + place, won + place);
+        }
+        if (CLUSTER > 1) cluster_wait();
 #pragma unroll 2
         for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
-            const int row = s.tile_row[i / (4 * HQ)] + i / HQ % 4, column = 4 * (i % HQ), place = row * HP + column;
-            if (!CONVOLUTION && CLUSTER == 1) *reinterpret_cast<Winner4*>(s.winners + place) = *reinterpret_cast<const Winner4*>(winners + step * row_size + place);
+            const int row = live(i / HQ), column = 4 * (i % HQ), place = row * HP + column;
             if (ITERATIVE)
-                add_contributions(s, launch, record, iterations, history + (step + 1) * row_size, output_gradient, step, row, column, at4(s.states + place));
+                add_contributions(s, launch, record, iterations, history + (step + 1) * row_size, output_gradient, picks_rows(launch, block), step, row, column,
+                                  at4(s.states + place));
             put_elsewhere(s.states + place, at4(s.states + place));
         }
-        if (CLUSTER > 1) {
-            // Edges need the winners of all rows that they reach.
-            for (int i = 4 * threadIdx.x; i < pack.rows * HP; i += 4 * T)
-                *reinterpret_cast<Winner4*>(s.winners + i) = *reinterpret_cast<const Winner4*>(winners + step * row_size + i);
-            sync_cluster();
-        }
+        if (CLUSTER > 1) sync_cluster();
+        wait_for_copies();
 #if LAYER == ATTENTION || LAYER == GAT
         load_shares(s, launch, shares_of(s, launch, block, step));
 #endif

@@ -28,3 +28,17 @@ __device__ __forceinline__ float warp_sum(float value) {
     for (int offset = 16; offset; offset >>= 1) value += __shfl_xor_sync(~0u, value, offset);
     return value;
 }
+
+// Copies of 16 bytes from global memory that go on while the thread does other things; `wait_for_copies` waits for those of the thread, a barrier behind it for those of all.
+__device__ __forceinline__ void copy_16(void* to, const void* from) {
+#if defined(EMULATED) || LARGE
+    at4((float*)to) = at4((const float*)from);
+#else
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#endif
+}
+__device__ __forceinline__ void wait_for_copies() {
+#if !defined(EMULATED) && !LARGE
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
