@@ -12,8 +12,8 @@ use crate::report::{Moments, StepReport};
 use crate::samples::DeviceSamples;
 use crate::{CudaError, Gpu, ModelSpec, Network, Recipe, Samples};
 
-/// Steps whose batches are uploaded together.
-const CHUNK: usize = 512;
+/// Steps whose batches are uploaded together: few at first, so that the card soon has something to do.
+const CHUNKS: std::ops::RangeInclusive<usize> = 4..=64;
 
 /// Threads of the kernels that add gradients up and update parameters.
 const UPDATE_THREADS: usize = 256;
@@ -153,9 +153,12 @@ impl Ensemble {
     ) -> Result<Vec<Vec<StepReport>>, CudaError> {
         let mut reports = Vec::with_capacity(steps);
         let mut pending: Option<(CudaSlice<f32>, Vec<usize>)> = None;
-        for start in (0..steps).step_by(CHUNK) {
+        let (mut start, mut size) = (0, *CHUNKS.start());
+        while start < steps {
             // The card still works on the chunk before while this one is made.
-            let chunk = self.prepare(start..steps.min(start + CHUNK), &mut batch, true)?;
+            let end = steps.min(start + size);
+            let chunk = self.prepare(start..end, &mut batch, true)?;
+            (start, size) = (end, (2 * size).min(*CHUNKS.end()));
             let records = self.launch_chunk(&chunk)?;
             if let Some((records, graphs)) = pending.replace((records, chunk.graphs)) {
                 self.collect(&records, &graphs, &mut reports)?;

@@ -1,5 +1,8 @@
 //! Predictions of several models for many graphs.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
 
 use itergnn_kernels::block::Loops;
@@ -14,6 +17,9 @@ use crate::{CudaError, Gpu, Network, Samples};
 
 /// Most memory that one launch takes for its packs.
 const WORKSPACE_BYTES: u64 = 1 << 30;
+
+/// Lists of graphs whose packs are remembered: validations ask about the same graphs again and again.
+const REMEMBERED: usize = 64;
 
 /// Thread blocks of a launch for every multiprocessor: enough to even out their differences.
 const BLOCKS_PER_MULTIPROCESSOR: usize = 16;
@@ -41,11 +47,14 @@ pub struct Question<'a> {
 /// What one model predicts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
-    /// One row per graph, or per node for node-level networks.
+    /// One row per graph, or per node for node-level networks; those of graphs that were not asked about are empty.
     pub values: Vec<Vec<f32>>,
     /// How the loops of each graph ended.
     pub loops: Loops,
 }
+
+/// Graphs that share a thread block each.
+type Packs = Arc<Vec<Vec<u32>>>;
 
 /// Graphs on the card, ready to be predicted by networks of one shape.
 pub struct Predictor {
@@ -55,6 +64,7 @@ pub struct Predictor {
     network: Network,
     samples: Samples,
     device_samples: DeviceSamples,
+    packed: Mutex<HashMap<Vec<u32>, Packs>>,
 }
 
 impl Predictor {
@@ -80,7 +90,8 @@ impl Predictor {
         settings.extend(plan.settings());
         let program = Program::load(gpu, &settings, plan.shared_bytes)?;
         let device_samples = DeviceSamples::upload(gpu, &samples)?;
-        Ok(Self { gpu: gpu.clone(), program, plan, network: network.clone(), samples, device_samples })
+        let packed = Mutex::default();
+        Ok(Self { gpu: gpu.clone(), program, plan, network: network.clone(), samples, device_samples, packed })
     }
 
     /// What the networks, with these parameters, predict for the graphs of their lists; answers for other graphs mean
@@ -119,13 +130,8 @@ impl Predictor {
         let predictions: CudaSlice<f32> = stream.alloc_zeros(models.len() * rows * outputs)?;
         let iterations: CudaSlice<i32> = stream.alloc_zeros(models.len() * self.samples.len())?;
         let capped: CudaSlice<i32> = stream.alloc_zeros(models.len() * self.samples.len())?;
-        let costs = self.plan.costs(&self.network);
-        let pack_all = |question: &Question<'_>| {
-            let target = question.samples.len().div_ceil(self.plan.graphs_per_pack);
-            pack(&self.samples, question.samples, target, self.plan.capacity, costs)
-        };
-        let packs: Vec<Vec<Vec<u32>>> = models.iter().map(pack_all).collect();
-        let most = packs.iter().map(Vec::len).max().unwrap_or(0);
+        let packs: Vec<Packs> = models.iter().map(|question| self.packs(question.samples)).collect();
+        let most = packs.iter().map(|packs| packs.len()).max().unwrap_or(0);
         let at_once = (WORKSPACE_BYTES / (workspace.bytes() * models.len() as u64).max(1)).max(1) as usize;
         let at_once =
             at_once.min(gpu.multiprocessors() * BLOCKS_PER_MULTIPROCESSOR / models.len().max(1)).min(most).max(1);
@@ -168,17 +174,39 @@ impl Predictor {
         let (values, iterations, capped) =
             (stream.clone_dtoh(&predictions)?, stream.clone_dtoh(&iterations)?, stream.clone_dtoh(&capped)?);
         let count = self.samples.len();
-        Ok((0..models.len())
-            .map(|model| Answers {
-                values: values[model * rows * outputs..(model + 1) * rows * outputs]
-                    .chunks(outputs)
-                    .map(<[f32]>::to_vec)
-                    .collect(),
+        let asked = |model: usize, question: &Question<'_>| {
+            let mut found = vec![Vec::new(); rows];
+            for row in question.samples.iter().flat_map(|&sample| self.rows(sample as usize)) {
+                let start = (model * rows + row) * outputs;
+                found[row] = values[start..start + outputs].to_vec();
+            }
+            found
+        };
+        Ok(models
+            .iter()
+            .enumerate()
+            .map(|(model, question)| Answers {
+                values: asked(model, question),
                 loops: (model * count..(model + 1) * count)
                     .map(|graph| (iterations[graph] as usize, capped[graph] != 0))
                     .collect(),
             })
             .collect())
+    }
+
+    /// Which graphs of a list share a thread block.
+    fn packs(&self, list: &[u32]) -> Packs {
+        let mut packed = self.packed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(packs) = packed.get(list) {
+            return packs.clone();
+        }
+        let (target, costs) = (list.len().div_ceil(self.plan.graphs_per_pack), self.plan.costs(&self.network));
+        let packs = Arc::new(pack(&self.samples, list, target, self.plan.capacity, costs));
+        if packed.len() >= REMEMBERED {
+            packed.clear();
+        }
+        packed.insert(list.to_vec(), packs.clone());
+        packs
     }
 
     /// The rows of [`Answers::values`] that belong to a graph.
