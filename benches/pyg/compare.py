@@ -26,6 +26,9 @@ CASES = [
     # name of our row, generator, model
     ("train-step/lobster/path-sim-max", "lobster", ("path-sim", "max")),
     ("train-step/er/path-sim-max", "er", ("path-sim", "max")),
+    # The next two are benches of a card only.
+    ("train-step/planar/path-sim-max", "planar", ("path-sim", "max")),
+    ("train-step/knn/path-sim-max", "knn", ("path-sim", "max")),
     ("train-step/lobster/path-sim-attention", "lobster", ("path-sim", "attention")),
     ("train-step/er/path-sim-attention", "er", ("path-sim", "attention")),
     ("train-step/lobster/path-attention", "lobster", ("path", "attention")),
@@ -98,11 +101,14 @@ def theirs(case, data, repetitions, compiled):
     return rows
 
 
-def ours(itergnn, repetitions, device):
+def ours(itergnn, names, repetitions, device):
     """Milliseconds of a step by name and number of models."""
-    command = [itergnn, "bench", "--json", "--repetitions", str(repetitions), "--device", device]
-    results = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["results"]
-    return {(row["name"], row.get("models", 1)): row["step_ms"] for row in results if row.get("step_ms") is not None}
+    found = {}
+    for name in names:
+        command = [itergnn, "bench", "--json", "--only", name, "--repetitions", str(repetitions), "--device", device]
+        results = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["results"]
+        found |= {(row["name"], row.get("models", 1)): row["step_ms"] for row in results}
+    return found
 
 
 def main():
@@ -119,19 +125,21 @@ def main():
     torch.set_flush_denormal(True)
     torch.manual_seed(0)
     on_card = arguments.device == "cuda"
-    data = {generator: batch(arguments.itergnn, generator) for generator in ("lobster", "er")}
+    cases = [case for case in CASES if (arguments.only or "") in case[0] and (on_card or case[1] in ("lobster", "er"))]
+    if not cases:
+        raise SystemExit(f"no row has `{arguments.only}` in its name, as {CASES[0][0]} has")
+    data = {generator: batch(arguments.itergnn, generator) for generator in dict.fromkeys(case[1] for case in cases)}
     data = {name: tuple(value.to(arguments.device) if torch.is_tensor(value) else value for value in values) for name, values in data.items()}
-    before = ours(arguments.itergnn, arguments.repetitions, arguments.device)
+    names = [name for name, _, _ in cases]
+    before = ours(arguments.itergnn, names, arguments.repetitions, arguments.device)
     more = " itergnn, 16 models | ratio per model |" if on_card else ""
     lines = [f"| training step, 32 graphs of size [4, 34), 30 iterations | PyTorch + PyG, best (spelling) | stock | itergnn | ratio |{more}",
              "|---|---|---|---|---|" + ("---|---|" if on_card else "")]
     measured = {}
-    for name, generator, case in CASES:
-        if arguments.only and arguments.only not in name:
-            continue
+    for name, generator, case in cases:
         measured[name] = theirs(case, data[generator], arguments.repetitions, not arguments.no_compiled)
         print(name, measured[name], flush=True)
-    after = ours(arguments.itergnn, arguments.repetitions, arguments.device)
+    after = ours(arguments.itergnn, names, arguments.repetitions, arguments.device)
     for name, rows in measured.items():
         spelling, best = min(((k, v) for k, v in rows.items() if v is not None), key=lambda row: row[1])
         own = min(before[name, 1], after[name, 1])
@@ -142,10 +150,9 @@ def main():
         lines.append(line)
     where = torch.cuda.get_device_name() if on_card else None
     cpu = where or next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.processor())
-    nodes, edges = data["lobster"][0].size(0), data["lobster"][1].size(0)
-    nodes_er, edges_er = data["er"][0].size(0), data["er"][1].size(0)
+    sizes = ", ".join(f"{name} {values[0].size(0)} nodes / {values[1].size(0)} edges" for name, values in data.items())
     heading = (f"{date.today()}, {cpu}, {arguments.threads} threads, PyTorch {torch.__version__}, PyG {torch_geometric.__version__}; "
-               f"lobsters {nodes} nodes / {edges} edges, ER {nodes_er} / {edges_er}; least of {arguments.repetitions} steps each.")
+               f"{sizes}; least of {arguments.repetitions} steps each.")
     text = heading + "\n\n" + "\n".join(lines) + "\n"
     print("\n" + text)
     if arguments.out:
