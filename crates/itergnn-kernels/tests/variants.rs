@@ -121,26 +121,64 @@ fn every_layer_and_controller_is_that_of_the_changed_graph() {
     assert!(covered >= 6, "{covered}");
 }
 
-/// Marks on nodes that are all alike, as a search for paths has them; few weights, or one.
+/// Nodes that are all alike, as a search for paths has them, in a square; `kinds` of edges, or none that are alike.
+fn alike(random: &mut Random, side: usize, kinds: usize) -> Case<f32> {
+    let graph = grid(side);
+    let iterative = IterConfig { training_cap: 40, decay: 0.9999, ..IterConfig::default() };
+    let config = config(LayerKind::PathSim, ControllerConfig::Iter(iterative));
+    let mut case = Case::random(random, config, batch_of(&graph), kinds == 1).to_f32();
+    for node in 1..graph.0 {
+        case.node_inputs.copy_within(..2, 2 * node);
+        case.hidden.copy_within(..5, 5 * node);
+    }
+    if kinds == 2 {
+        let is_straight = |&(from, to): &(usize, usize)| [1, side].contains(&from.abs_diff(to));
+        let feature = |edge| if is_straight(edge) { 1.0 } else { 1.414 };
+        case.edge_features = graph.1.iter().map(feature).collect();
+    }
+    case
+}
+
+/// Marks on such nodes; few weights, or one.
 #[test]
 fn marks_on_nodes_that_are_alike() {
     let mut random = Random(42);
-    let graph = grid(40);
     for kinds in [1, 2] {
-        let iterative = IterConfig { training_cap: 40, decay: 0.9999, ..IterConfig::default() };
-        let config = config(LayerKind::PathSim, ControllerConfig::Iter(iterative));
-        let mut case = Case::random(&mut random, config, batch_of(&graph), true).to_f32();
-        for node in 1..graph.0 {
-            case.node_inputs.copy_within(..2, 2 * node);
-            case.hidden.copy_within(..5, 5 * node);
+        let case = alike(&mut random, 40, kinds);
+        check(&case, &changes(&mut random, &case.config, &[3, 820, 821, 1599]));
+    }
+}
+
+/// Of a graph of this size the record keeps only the channels that an iteration changed.
+#[test]
+fn a_large_graph_of_which_few_channels_are_recorded() {
+    let mut random = Random(47);
+    for kinds in [0, 1, 2] {
+        let case = alike(&mut random, 130, kinds);
+        check(&case, &changes(&mut random, &case.config, &[3, 8450, 8451]));
+    }
+}
+
+/// One variant is shared between the threads, and several are.
+#[test]
+fn the_number_of_threads_does_not_change_a_bit_of_a_variant() {
+    let mut random = Random(48);
+    for kinds in [0, 1, 2] {
+        let case = alike(&mut random, 130, kinds);
+        let changes = changes(&mut random, &case.config, &[8450, 3, 8455, 16899]);
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut variants = variants(&case, PLENTY);
+                variants.fix(&changes[0]).unwrap();
+                [variants.run(&changes[1..2]).unwrap(), variants.run(&changes[2..]).unwrap()].concat()
+            })
+        };
+        let alone = run(1);
+        assert!(alone.iter().all(|output| matches!(output, VariantOutput::Pooled(..))));
+        for threads in [2, 5] {
+            assert_eq!(run(threads), alone, "{threads} threads, {kinds} kinds");
         }
-        if kinds == 2 {
-            let side = 40;
-            let is_straight = |&(from, to): &(usize, usize)| [1, side].contains(&from.abs_diff(to));
-            let feature = |edge| if is_straight(edge) { 1.0 } else { 1.414 };
-            case.edge_features = graph.1.iter().map(feature).collect();
-        }
-        check(&case, &changes(&mut random, &config, &[3, 820, 821, 1599]));
     }
 }
 

@@ -18,6 +18,7 @@
 mod background;
 mod chunks;
 mod dense;
+mod fold;
 mod graph;
 mod history;
 mod kinds;

@@ -1,16 +1,20 @@
 //! What is known of a run: the history of another one, and what differs from it.
 //!
 //! Whatever grows with the rows of a node, a weighted sum over the iterations for instance, is nowhere in a group larger
-//! than it is for the group's own rows; so a search for the largest value looks into few groups.
+//! than it is for the group's own rows; so a search for the largest value looks into few groups, and there only at the
+//! channels in which the group has a larger one.
 
-use super::history::{Change, History};
-use super::overlay::{OWN, Overlay};
+use super::history::{History, Winners};
+use super::overlay::{Overlay, Place};
 use super::run::raise;
 use crate::kernels::{Kernels, UNTOUCHED, WeightedAdd};
 use crate::real::Real;
 
 /// Iterations before the last that a [bound](Record::bound) tells apart.
 const BOUND_STEPS: usize = 2;
+
+/// Channels that are summed alone, a multiple of all vectors' lengths; of more the whole row is.
+const FEW_CHANNELS: usize = 16;
 
 /// A run, to be read.
 #[derive(Debug)]
@@ -40,6 +44,14 @@ pub(super) struct Weights<'a> {
     pub(super) factor: f64,
 }
 
+/// Rows while a search goes on.
+struct Scratch<T> {
+    all: Vec<u32>,
+    /// What was asked for, channel by channel.
+    values: Vec<T>,
+    states: Vec<T>,
+}
+
 impl<'a, T: Real> Record<'a, T> {
     /// Iterations that are known.
     pub(super) fn steps(self) -> usize {
@@ -56,85 +68,88 @@ impl<'a, T: Real> Record<'a, T> {
         step <= self.steps() || self.rests()
     }
 
-    fn changes(self, id: usize) -> &'a [Change] {
-        self.own.and_then(|own| own.changes(id)).unwrap_or(&self.base.changes[id])
-    }
-
-    fn change_at(self, id: usize, step: usize) -> Change {
-        let changes = self.changes(id);
-        // A node that changed at every iteration.
-        if let Some(&change) = changes.get(step).filter(|change| change.step as usize == step) {
-            return change;
-        }
-        changes[changes.partition_point(|change| change.step as usize <= step) - 1]
-    }
-
-    fn row_of(self, id: usize, change: Change) -> &'a [T] {
-        let (step, row) = (change.step as usize, (change.row & !OWN) as usize);
-        let rows = match self.own {
-            Some(own) if change.row & OWN != 0 => own.rows(step),
-            _ if id < self.base.nodes => &self.base.node_rows[step],
-            _ => &self.base.group_rows[step],
-        };
-        &rows[row * self.base.width..][..self.base.width]
+    fn find(self, id: usize, step: usize) -> Place<'a, T> {
+        self.own.map_or(Place::Base(step), |own| own.find(id, step))
     }
 
     /// The row of a node (or group) after an iteration.
-    pub(super) fn row(self, id: usize, step: usize) -> &'a [T] {
-        self.row_of(id, self.change_at(id, step))
+    pub(super) fn read(self, id: usize, step: usize, row: &mut [T]) {
+        match self.find(id, step) {
+            Place::Base(step) => self.base.read(id, step, row),
+            Place::Own(own) => row.copy_from_slice(own),
+        }
     }
 
-    /// Whether a row is not the last one of a node (or group).
-    pub(super) fn is_new(self, id: usize, row: &[T]) -> bool {
-        self.changes(id).last().is_none_or(|&change| !same_bits(self.row_of(id, change), row))
+    /// One value of that row.
+    fn value(self, id: usize, step: usize, channel: usize) -> T {
+        match self.find(id, step) {
+            Place::Base(step) => self.base.value(id, step, channel),
+            Place::Own(row) => row[channel],
+        }
+    }
+
+    /// Some values of that row.
+    fn values(self, id: usize, step: usize, channels: &[u32], values: &mut [T]) {
+        match self.find(id, step) {
+            Place::Base(step) => self.base.values(id, step, channels, values),
+            Place::Own(row) => {
+                values.iter_mut().zip(channels).for_each(|(value, &channel)| *value = row[channel as usize]);
+            }
+        }
     }
 
     /// Whether an iteration changed a node; initial states count as changes.
     pub(super) fn changed(self, node: usize, step: usize) -> bool {
-        self.change_at(node, step).step as usize == step
+        let own = self.own.and_then(|own| own.changed(node, step));
+        own.unwrap_or_else(|| self.base.changed(node, step))
     }
 
     /// The elementwise maximum over a group, which is part of a level above the nodes.
     pub(super) fn largest(self, group: usize, level: usize, step: usize) -> Vec<T> {
-        let mut members = self.base.members(group, level).map(|id| self.row(id, step));
-        let mut row = members.next().map_or(Vec::new(), <[T]>::to_vec);
-        members.for_each(|member| raise(&mut row, member));
-        row
+        let members = self.base.members(group, level);
+        let mut most = vec![T::ZERO; self.base.width];
+        let mut row = most.clone();
+        self.read(members.start, step, &mut most);
+        for member in members.skip(1) {
+            self.read(member, step, &mut row);
+            raise(&mut most, &row);
+        }
+        most
     }
 
     /// The nodes with the largest value of some channel, after an iteration.
-    pub(super) fn find_winners(self, step: usize) -> Vec<u32> {
+    pub(super) fn find_winners(self, step: usize) -> Winners {
         let levels = &self.base.levels;
-        let mut winners: Vec<u32> = (0..self.base.width)
+        let mut winners: Vec<(u32, u32)> = (0..self.base.width)
             .map(|channel| {
                 let mut inside = levels.last().cloned().unwrap_or(0..0);
+                let mut best = 0;
                 for level in (0..levels.len()).rev() {
-                    let value = |id: usize| self.row(id, step)[channel];
+                    let value = |id: usize| self.value(id, step, channel);
                     let first = (inside.start, value(inside.start));
                     let larger = |best: (usize, T), (id, value)| if value > best.1 { (id, value) } else { best };
-                    let best = inside.map(|id| (id, value(id))).fold(first, larger).0;
-                    if level == 0 {
-                        return best as u32;
+                    best = inside.clone().map(|id| (id, value(id))).fold(first, larger).0;
+                    if level > 0 {
+                        inside = self.base.members(best, level);
                     }
-                    inside = self.base.members(best, level);
                 }
-                0
+                (best as u32, channel as u32)
             })
             .collect();
         winners.sort_unstable();
-        winners.dedup();
-        winners
+        let nodes = winners.chunk_by(|left, right| left.0 == right.0);
+        nodes.map(|pairs| (pairs[0].0, pairs.iter().map(|pair| pair.1).collect())).collect()
     }
 
-    fn winners(self, step: usize) -> &'a [u32] {
+    fn winners(self, step: usize) -> &'a Winners {
         let winners = self.own.map_or(&self.base.winners, Overlay::winners);
         &winners[step.min(winners.len() - 1)]
     }
 
     /// `most = max(most, state of v)` over the nodes that are not `left_out`, after an iteration.
     pub(super) fn raise_by_states(self, step: usize, left_out: impl Fn(usize) -> bool, most: &mut [T]) {
-        self.search(step, left_out, most, |id, _, row| {
-            row.copy_from_slice(self.row(id, step));
+        self.search(step, left_out, most, |id, channels, _, values, _| {
+            self.values(id, step, channels, values);
             true
         });
     }
@@ -147,75 +162,129 @@ impl<'a, T: Real> Record<'a, T> {
         left_out: impl Fn(usize) -> bool,
         most: &mut [T],
     ) {
-        self.search(weights.steps, left_out, most, |id, most, row| {
-            self.bound(id, weights, row);
-            if !is_larger(row, most) {
+        let all: Vec<u32> = (0..self.base.width as u32).collect();
+        self.search(weights.steps, left_out, most, |id, channels, most, values, states| {
+            self.bound(id, weights, channels, values, states);
+            let is_larger = |(value, &channel): (&T, &u32)| *value > most[channel as usize];
+            if !values.iter().zip(channels).any(is_larger) {
                 return false;
             }
-            row.fill(T::ZERO);
-            let settled = self.settle(kernels, id, weights.steps, weights.totals, row);
-            finish_sum(row, self.row(id, weights.steps), settled, weights);
+            let few = channels.len() <= FEW_CHANNELS;
+            let (summed, width) = if few { (channels, FEW_CHANNELS) } else { (all.as_slice(), all.len()) };
+            let (values, states) = (&mut values[..width.min(all.len())], &mut states[..width.min(all.len())]);
+            values.fill(T::ZERO);
+            let settled = self.settle(kernels, id, weights.steps, weights.totals, summed, values, states);
+            finish_sum(values, states, settled, weights);
+            if !few {
+                channels.iter().enumerate().for_each(|(place, &channel)| values[place] = values[channel as usize]);
+            }
             true
         });
     }
 
-    /// What the sum of a node (or group) does not exceed but by its last bits: states grow, so that the weight of all
+    /// What the sums of a node (or group) do not exceed but by their last bits: states grow, so that the weight of all
     /// early iterations may go to one of the last. Few rows are read.
-    fn bound(self, id: usize, weights: Weights<'_>, row: &mut [T]) {
+    fn bound(self, id: usize, weights: Weights<'_>, channels: &[u32], values: &mut [T], states: &mut [T]) {
         let total = |step: usize| weights.totals.get(step).copied().unwrap_or(weights.total);
         let first = weights.steps.min(weights.totals.len() - 1).saturating_sub(BOUND_STEPS);
         let factor = T::from_f64(weights.factor);
         let weight = T::from_f64(total(first)) * factor;
-        row.iter_mut().zip(self.row(id, first)).for_each(|(value, &state)| *value = weight * state);
+        self.values(id, first, channels, values);
+        values[..channels.len()].iter_mut().for_each(|value| *value *= weight);
         for step in first + 1..=first + BOUND_STEPS + 1 {
             let is_last = step > first + BOUND_STEPS || step >= weights.steps;
             let weight = T::from_f64(if is_last { weights.total } else { total(step) } - total(step - 1)) * factor;
-            let state = self.row(id, if is_last { weights.steps } else { step });
-            row.iter_mut().zip(state).for_each(|(value, &state)| *value += weight * state);
+            self.values(id, if is_last { weights.steps } else { step }, channels, states);
+            let pairs = values[..channels.len()].iter_mut().zip(states.iter());
+            pairs.for_each(|(value, &state)| *value += weight * state);
             if is_last {
                 return;
             }
         }
     }
 
-    /// Looks at what `value` makes of nodes and groups, which must not be larger for a node than for its group; it may
-    /// say `false` instead where nothing would be larger than `most`.
+    /// Looks at what `value` makes of channels of nodes and groups, which must not be larger for a node than for its
+    /// group; it may say `false` instead where nothing would be larger than `most`.
     fn search(
         self,
         step: usize,
         left_out: impl Fn(usize) -> bool,
         most: &mut [T],
-        mut value: impl FnMut(usize, &[T], &mut [T]) -> bool,
+        mut value: impl FnMut(usize, &[u32], &[T], &mut [T], &mut [T]) -> bool,
     ) {
-        let mut row = vec![T::ZERO; self.base.width];
+        let width = self.base.width;
+        let mut scratch = Scratch {
+            all: (0..width as u32).collect(),
+            values: vec![T::ZERO; width.max(FEW_CHANNELS)],
+            states: vec![T::ZERO; width.max(FEW_CHANNELS)],
+        };
         // With these the rest is mostly known to be smaller.
-        for &node in self.winners(step).iter().filter(|&&node| !left_out(node as usize)) {
-            if value(node as usize, most, &mut row) {
-                raise(most, &row);
-            }
+        for (node, channels) in self.winners(step) {
+            self.descend((0, *node as usize), channels, &left_out, most, &mut value, &mut scratch);
         }
-        let mut open: Vec<(usize, usize)> =
-            self.base.levels.last().cloned().unwrap_or(0..0).map(|id| (self.base.levels.len() - 1, id)).collect();
-        while let Some((level, id)) = open.pop() {
-            if level == 0 && left_out(id) {
-                continue;
-            }
-            if !value(id, most, &mut row) || !is_larger(&row, most) {
-                continue;
-            }
-            match level {
-                0 => raise(most, &row),
-                _ => open.extend(self.base.members(id, level).map(|id| (level - 1, id))),
+        let top = self.base.levels.len() - 1;
+        let all = std::mem::take(&mut scratch.all);
+        for id in self.base.levels[top].clone() {
+            self.descend((top, id), &all, &left_out, most, &mut value, &mut scratch);
+        }
+    }
+
+    /// Raises `most` by some channels of a node or of the nodes of a group.
+    fn descend(
+        self,
+        (level, id): (usize, usize),
+        channels: &[u32],
+        left_out: &impl Fn(usize) -> bool,
+        most: &mut [T],
+        value: &mut impl FnMut(usize, &[u32], &[T], &mut [T], &mut [T]) -> bool,
+        scratch: &mut Scratch<T>,
+    ) {
+        if level == 0 && left_out(id) || !value(id, channels, most, &mut scratch.values, &mut scratch.states) {
+            return;
+        }
+        let larger = channels.iter().zip(&scratch.values).filter(|&(&channel, &value)| value > most[channel as usize]);
+        if level == 0 {
+            let larger: Vec<(u32, T)> = larger.map(|(&channel, &value)| (channel, value)).collect();
+            larger.into_iter().for_each(|(channel, value)| most[channel as usize] = value);
+            return;
+        }
+        let larger: Vec<u32> = larger.map(|(&channel, _)| channel).collect();
+        if !larger.is_empty() {
+            for member in self.base.members(id, level) {
+                self.descend((level - 1, member), &larger, left_out, most, value, scratch);
             }
         }
     }
 
-    /// Adds to `sum`, which is zero, what a node (or group) owed to the output when it last changed, up to an
-    /// iteration; returns up to which weight that is.
-    pub(super) fn settle(self, kernels: &Kernels<T>, id: usize, step: usize, totals: &[f64], sum: &mut [T]) -> f64 {
+    /// Adds to `sums`, which are zero, what channels of a node (or group) owed to the output when it last changed, up to
+    /// an iteration; returns up to which weight that is. `states` receives their values then.
+    #[expect(clippy::too_many_arguments, reason = "two buffers of the caller, so that a search makes none")]
+    pub(super) fn settle(
+        self,
+        kernels: &Kernels<T>,
+        id: usize,
+        step: usize,
+        totals: &[f64],
+        channels: &[u32],
+        sums: &mut [T],
+        states: &mut [T],
+    ) -> f64 {
         let mut settled = UNTOUCHED;
-        for pair in self.changes(id).windows(2).take_while(|pair| pair[1].step as usize <= step) {
-            settled = settle(kernels, self.row_of(id, pair[0]), totals[pair[1].step as usize - 1], settled, sum);
+        let own = self.own.and_then(|own| own.since(id)).filter(|own| own.0 <= step);
+        let joined = own.as_ref().map_or(step + 1, |own| own.0);
+        if joined > 0 {
+            self.base.values(id, 0, channels, states);
+        }
+        for step in 1..joined.min(self.base.steps() + 1) {
+            self.base.update(id, step, channels, states, |states| {
+                settled = settle(kernels, states, totals[step - 1], settled, sums);
+            });
+        }
+        for (changed, row) in own.into_iter().flat_map(|own| own.1).take_while(|own| own.0 <= step) {
+            if changed > 0 {
+                settled = settle(kernels, states, totals[changed - 1], settled, sums);
+            }
+            states.iter_mut().zip(channels).for_each(|(state, &channel)| *state = row[channel as usize]);
         }
         settled
     }
@@ -263,7 +332,10 @@ pub(super) fn finish_sum<T: Real>(sum: &mut [T], state: &[T], settled: f64, weig
 
 /// Whether two rows are the same to the bit; `==` would take zero for minus zero.
 pub(super) fn same_bits<T: Real>(left: &[T], right: &[T]) -> bool {
-    // SAFETY: floats are plain memory without padding.
-    let bytes = |values: &[T]| unsafe { std::slice::from_raw_parts(values.as_ptr().cast::<u8>(), size_of_val(values)) };
     bytes(left) == bytes(right)
+}
+
+pub(super) fn bytes<T: Real>(values: &[T]) -> &[u8] {
+    // SAFETY: floats are plain memory without padding.
+    unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }

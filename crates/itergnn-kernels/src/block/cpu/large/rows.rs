@@ -4,9 +4,8 @@ use super::super::TILE_ROWS;
 use super::super::forward::Job;
 use super::super::packed::Shapes;
 use super::graph::LargeGraph;
-use super::kinds::{Kinds, Messages, Sharing};
-use super::storage::Places;
-use crate::kernels::{Activate, FoldMax, Gemm, MessageRows, Start};
+use super::kinds::{Messages, Sharing};
+use crate::kernels::{Gemm, Start};
 use crate::memory::Buffer;
 use crate::real::Real;
 
@@ -14,11 +13,11 @@ use crate::real::Real;
 #[derive(Debug)]
 pub(super) struct TileScratch<T> {
     /// `[TILE_ROWS, message_row]`.
-    first: Buffer<T>,
+    pub(super) first: Buffer<T>,
     /// `[TILE_ROWS, hidden_row]`.
-    messages: Buffer<T>,
+    pub(super) messages: Buffer<T>,
     /// Messages of edges that share them.
-    shared: Messages<T>,
+    pub(super) shared: Messages<T>,
     /// Rows of a chunk.
     pub(super) rows: Buffer<T>,
 }
@@ -45,19 +44,6 @@ pub(super) struct Sources<T> {
     pub(super) list: *const u32,
 }
 
-/// Edges whose messages are folded into their receivers.
-#[derive(Clone, Copy)]
-pub(super) struct Edges {
-    pub(super) count: usize,
-    /// `[count]`: row of the sender, and of the receiver where messages depend on it.
-    pub(super) sender_rows: *const u32,
-    pub(super) receiver_rows: *const u32,
-    /// `[count]`: edges of the caller's graph.
-    pub(super) numbers: *const u32,
-    /// `[count]`: nodes whose states change.
-    pub(super) receivers: *const u32,
-}
-
 /// One layer on one graph.
 pub(super) struct RowMaker<'a, T: 'static> {
     pub(super) job: &'a Job<'a, T>,
@@ -65,9 +51,11 @@ pub(super) struct RowMaker<'a, T: 'static> {
     /// Whether a row is the whole message of its sender.
     pub(super) whole: bool,
     pub(super) sharing: Sharing,
+    /// Whether many rows are shared between the threads that are free.
+    pub(super) on_threads: bool,
     /// `[prepared_row]`: what every row begins with.
     start: Buffer<T>,
-    features: &'a [T],
+    pub(super) features: &'a [T],
 }
 
 impl<'a, T: Real> RowMaker<'a, T> {
@@ -85,7 +73,7 @@ impl<'a, T: Real> RowMaker<'a, T> {
                 values.zip(weights).for_each(|(value, &weight)| *value += *feature * weight);
             }
         }
-        Self { job, layer, whole, sharing, start, features }
+        Self { job, layer, whole, sharing, on_threads: false, start, features }
     }
 
     /// Values of a row.
@@ -164,7 +152,7 @@ impl<'a, T: Real> RowMaker<'a, T> {
     ///
     /// # Safety
     /// As [`compute`](Self::compute).
-    unsafe fn second(&self, rows: usize, depth: usize, a: *const T, c: *mut T, c_rows: *const u32) {
+    pub(super) unsafe fn second(&self, rows: usize, depth: usize, a: *const T, c: *mut T, c_rows: *const u32) {
         let Shapes { hidden_row, message_row, .. } = self.job.weights.shapes;
         let (packed, sections) = (self.job.weights.layer(self.layer), &self.job.weights.sections);
         // SAFETY: the contract of this function.
@@ -186,115 +174,6 @@ impl<'a, T: Real> RowMaker<'a, T> {
                 c_rows,
                 depths: std::ptr::null(),
             });
-        }
-    }
-
-    /// Folds the messages of edges into the states of their receivers; returns whether all messages are finite.
-    ///
-    /// # Safety
-    /// `rows` holds the rows the edges name; nobody else uses the receivers.
-    pub(super) unsafe fn fold(
-        &self,
-        edges: Edges,
-        rows: *const T,
-        places: Places<T>,
-        scratch: &mut TileScratch<T>,
-    ) -> bool {
-        let Shapes { hidden_row, message, message_row, edge, prepared_row, receiver_column, .. } =
-            self.job.weights.shapes;
-        let whole = FoldMax {
-            count: edges.count,
-            rows: edges.sender_rows,
-            receivers: edges.receivers,
-            messages: rows,
-            width: hidden_row,
-            states: places.states,
-            changed: places.changed,
-            output: places.output,
-        };
-        if self.whole {
-            // SAFETY: the contract of this function.
-            return unsafe { (self.job.kernels.fold_max)(&whole) };
-        }
-        scratch.first.ensure(TILE_ROWS * message_row);
-        scratch.messages.ensure(TILE_ROWS * hidden_row);
-        let message_rows = MessageRows {
-            senders: edges.sender_rows,
-            receivers: edges.receiver_rows,
-            edges: edges.numbers,
-            prepared: rows,
-            prepared_row,
-            receiver_column,
-            features: self.features.as_ptr(),
-            feature_width: edge,
-            edge_weight: self.job.weights.layer(self.layer)[self.job.weights.sections.edge..].as_ptr(),
-            width: message_row,
-        };
-        if let Sharing::Kinds(kinds) = &self.sharing {
-            // SAFETY: the contract of this function.
-            return unsafe { self.fold_shared(kinds, edges, message_rows, whole, scratch) };
-        }
-        let mut finite = true;
-        for first in (0..edges.count).step_by(TILE_ROWS) {
-            let count = TILE_ROWS.min(edges.count - first);
-            // SAFETY: the contract of this function; a tile has room for its rows.
-            unsafe {
-                let target = scratch.first.as_mut_ptr();
-                (self.job.kernels.activate)(&Activate { rows: message_rows, first, count, target });
-                self.second(count, message, target, scratch.messages.as_mut_ptr(), std::ptr::null());
-                finite &= (self.job.kernels.fold_max)(&FoldMax {
-                    count,
-                    rows: std::ptr::null(),
-                    receivers: edges.receivers.add(first),
-                    messages: scratch.messages.as_ptr(),
-                    ..whole
-                });
-            }
-        }
-        finite
-    }
-}
-
-impl<T: Real> RowMaker<'_, T> {
-    /// [`fold`](Self::fold), where every message is computed once per sender and kind of edge.
-    ///
-    /// # Safety
-    /// As there.
-    unsafe fn fold_shared(
-        &self,
-        kinds: &Kinds,
-        edges: Edges,
-        message_rows: MessageRows<T>,
-        fold: FoldMax<T>,
-        scratch: &mut TileScratch<T>,
-    ) -> bool {
-        let Shapes { hidden_row, message, .. } = self.job.weights.shapes;
-        let shared = &mut scratch.shared;
-        // SAFETY: the lists are as long as the count.
-        let list = |start: *const u32| unsafe { std::slice::from_raw_parts(start, edges.count) };
-        if edges.count == 0 {
-            return true;
-        }
-        shared.list(kinds, list(edges.sender_rows), list(edges.numbers));
-        shared.rows.ensure(shared.numbers.len() * hidden_row);
-        let rows = MessageRows { senders: shared.sender_rows.as_ptr(), edges: shared.numbers.as_ptr(), ..message_rows };
-        for first in (0..shared.numbers.len()).step_by(TILE_ROWS) {
-            let count = TILE_ROWS.min(shared.numbers.len() - first);
-            let target = scratch.first.as_mut_ptr();
-            // SAFETY: the contract of this function; a tile has room for its rows, and the buffer for all messages.
-            unsafe {
-                (self.job.kernels.activate)(&Activate { rows, first, count, target });
-                let messages = shared.rows.as_mut_ptr().add(first * hidden_row);
-                self.second(count, message, target, messages, std::ptr::null());
-            }
-        }
-        // SAFETY: every edge has a message.
-        unsafe {
-            (self.job.kernels.fold_max)(&FoldMax {
-                rows: shared.of_edges.as_ptr(),
-                messages: shared.rows.as_ptr(),
-                ..fold
-            })
         }
     }
 }

@@ -39,7 +39,7 @@ impl<T: Real> Job<'_, T> {
         strategy: Strategy,
         output: &mut [T],
     ) -> Result<(Stops, Vec<f32>), KernelError> {
-        let mut run = LargeRun::new(self, graph, strategy)?;
+        let mut run = LargeRun::new(self, graph, strategy, true)?;
         while run.is_running(self) {
             if !run.step(self).finite {
                 return Err(KernelError::NonFinite { graph, iteration: run.steps });
@@ -81,7 +81,13 @@ pub(super) struct LargeRun<T> {
 }
 
 impl<T: Real> LargeRun<T> {
-    pub(super) fn new(job: &Job<'_, T>, number: usize, strategy: Strategy) -> Result<Self, KernelError> {
+    /// Graph number `number` with its initial states; `has_output` says whether [`write`](Self::write) will be asked.
+    pub(super) fn new(
+        job: &Job<'_, T>,
+        number: usize,
+        strategy: Strategy,
+        has_output: bool,
+    ) -> Result<Self, KernelError> {
         let shapes = &job.weights.shapes;
         let nodes = job.inputs.batch.node_range(number);
         let hidden = &job.inputs.hidden[nodes.start * shapes.hidden..nodes.end * shapes.hidden];
@@ -91,7 +97,7 @@ impl<T: Real> LargeRun<T> {
         let mut run = Self {
             strategy,
             inputs: inputs.to_vec(),
-            storage: Storage::new(nodes.len(), shapes.hidden_row, units.is_some()),
+            storage: Storage::new(nodes.len(), shapes.hidden_row, has_output && units.is_some()),
             active: ActiveNodes::new(nodes.len()),
             everything: true,
             background: None,

@@ -7,8 +7,9 @@
 use super::super::TILE_ROWS;
 use super::background::Background;
 use super::dense::{StepOutcome, for_blocks};
+use super::fold::Edges;
 use super::graph::LargeGraph;
-use super::rows::{Edges, RowMaker, Sources, TileScratch};
+use super::rows::{RowMaker, Sources, TileScratch};
 use super::storage::{Places, Storage};
 use crate::memory::Buffer;
 use crate::real::Real;

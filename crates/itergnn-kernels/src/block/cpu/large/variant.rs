@@ -3,9 +3,11 @@
 //! After k iterations the difference has come at most k edges far, and less far where what it sends is not the
 //! maximum. Only the nodes it has reached, the *members*, have states of their own; all others are as recorded.
 
+use super::dense::{StepOutcome, for_blocks};
+use super::fold::{Edges, LEAST_PARALLEL, PARALLEL_ROWS, Shared};
 use super::graph::LargeGraph;
 use super::record::{Record, Weights, finish_sum, is_larger, same_bits, settle};
-use super::rows::{Edges, RowMaker, Sources, TileScratch};
+use super::rows::{RowMaker, Sources, TileScratch};
 use super::run::raise;
 use super::storage::Places;
 use super::units::Units;
@@ -70,8 +72,8 @@ pub(super) struct Variant<T: 'static> {
     /// Nodes whose rows an iteration needs, and `[nodes]`: which row.
     needed: Vec<u32>,
     places: Vec<u32>,
-    gathered: Vec<T>,
-    gathered_inputs: Vec<T>,
+    gathered: Buffer<T>,
+    gathered_inputs: Buffer<T>,
     rows: Buffer<T>,
     edges: EdgeList,
     scratch: TileScratch<T>,
@@ -133,8 +135,8 @@ impl<T: Real> Variant<T> {
             largest: Vec::new(),
             needed: Vec::new(),
             places: vec![NONE; nodes],
-            gathered: Vec::new(),
-            gathered_inputs: Vec::new(),
+            gathered: Buffer::default(),
+            gathered_inputs: Buffer::default(),
             rows: Buffer::default(),
             edges: EdgeList::default(),
             scratch: TileScratch::default(),
@@ -225,13 +227,14 @@ impl<T: Real> Variant<T> {
         };
         let mut most = vec![T::from_f64(f64::NEG_INFINITY); width];
         ground.record.raise_by_sums(job.kernels, weights, |node| self.slots[node] != NONE, &mut most);
-        let mut output = vec![T::ZERO; width];
+        let channels: Vec<u32> = (0..width as u32).collect();
+        let (mut output, mut row) = (vec![T::ZERO; width], vec![T::ZERO; width]);
         for (slot, state) in self.states.chunks_exact(width).enumerate() {
             // The same bound as that of the others.
             finish_sum(&mut output, state, UNTOUCHED, weights);
             if is_larger(&output, &most) {
                 output.fill(T::ZERO);
-                let settled = self.settle(ground, slot, &mut output);
+                let settled = self.settle(ground, slot, &channels, &mut output, &mut row);
                 finish_sum(&mut output, state, settled, weights);
                 raise(&mut most, &output);
             }
@@ -241,8 +244,8 @@ impl<T: Real> Variant<T> {
     }
 
     /// Adds to `sum`, which is zero, what a member owed to the output when it last changed; returns up to which weight
-    /// that is.
-    fn settle(&self, ground: &Ground<'_, T>, slot: usize, sum: &mut [T]) -> f64 {
+    /// that is. `row` is overwritten.
+    fn settle(&self, ground: &Ground<'_, T>, slot: usize, channels: &[u32], sum: &mut [T], row: &mut [T]) -> f64 {
         let (kernels, width) = (ground.maker.job.kernels, sum.len());
         let mut entries = Vec::new();
         let mut entry = self.last[slot];
@@ -254,8 +257,8 @@ impl<T: Real> Variant<T> {
         // Before it differed it owed what the recorded one would, with the weights of this run.
         if let Some(before) = (self.joined[slot] as usize).checked_sub(1) {
             let node = self.members[slot] as usize;
-            settled = ground.record.settle(kernels, node, before, &self.totals, sum);
-            state = Some(ground.record.row(node, before));
+            settled = ground.record.settle(kernels, node, before, &self.totals, channels, sum, row);
+            state = Some(&*row);
         }
         for entry in entries.into_iter().rev() {
             if let Some(state) = state {
@@ -282,23 +285,12 @@ impl<T: Real> Variant<T> {
         let members = self.members.len();
         self.reach(ground);
         self.list_edges(ground, members);
-        self.gather(ground, members);
+        self.compute_rows(ground, members);
         self.changed.fill(0);
         let places =
             Places { states: self.states.as_mut_ptr(), changed: self.changed.as_mut_ptr(), output: LazyOutput::none() };
-        let maker = &ground.maker;
-        self.rows.ensure(self.needed.len() * maker.width());
-        let sources = Sources {
-            count: self.needed.len(),
-            states: self.gathered.as_ptr(),
-            inputs: self.gathered_inputs.as_ptr(),
-            list: std::ptr::null(),
-        };
-        // SAFETY: there is a gathered row for each that is needed, and the edges name these and rows of members.
-        let finite = unsafe {
-            maker.compute(sources, self.rows.as_mut_ptr(), std::ptr::null(), &mut self.scratch);
-            maker.fold(self.edges.view(), self.rows.as_ptr(), places, &mut self.scratch)
-        };
+        // SAFETY: the edges name rows that were computed and rows of members.
+        let finite = unsafe { ground.maker.fold(self.edges.view(), self.rows.as_ptr(), places, &mut self.scratch) };
         self.needed.drain(..).for_each(|node| self.places[node as usize] = NONE);
         self.keep_different(ground, members);
         finite
@@ -306,7 +298,7 @@ impl<T: Real> Variant<T> {
 
     /// Gives rows to the nodes that may become different.
     fn reach(&mut self, ground: &Ground<'_, T>) {
-        let record = ground.record;
+        let (record, width) = (ground.record, self.largest.len());
         for slot in 0..self.members.len() {
             let member = self.members[slot] as usize;
             if self.changed[slot] == 0 && !record.changed(member, self.steps) {
@@ -316,7 +308,9 @@ impl<T: Real> Variant<T> {
                 if self.slots[receiver as usize] == NONE {
                     self.slots[receiver as usize] = self.members.len() as u32;
                     self.members.push(receiver);
-                    self.states.extend_from_slice(record.row(receiver as usize, self.steps));
+                    let end = self.states.len();
+                    self.states.resize(end + width, T::ZERO);
+                    record.read(receiver as usize, self.steps, &mut self.states[end..]);
                 }
             }
         }
@@ -366,32 +360,53 @@ impl<T: Real> Variant<T> {
         }
     }
 
-    /// Puts the states and inputs of the nodes that are needed one behind the other.
-    fn gather(&mut self, ground: &Ground<'_, T>, members: usize) {
+    /// Computes the rows of the nodes that are needed, on the threads that are free.
+    fn compute_rows(&mut self, ground: &Ground<'_, T>, members: usize) {
         let shapes = &ground.maker.job.weights.shapes;
-        let (width, input) = (shapes.hidden_row, shapes.input);
-        self.gathered.clear();
-        self.gathered_inputs.clear();
-        for &node in &self.needed {
-            let (node, slot) = (node as usize, self.slots[node as usize] as usize);
-            let own = || &self.states[slot * width..(slot + 1) * width];
-            self.gathered.extend_from_slice(if slot < members { own() } else { ground.record.row(node, self.steps) });
-            self.gathered_inputs.extend_from_slice(if node == self.node {
-                &self.input
-            } else {
-                &ground.inputs[node * input..(node + 1) * input]
-            });
-        }
+        let (width, input, row) = (shapes.hidden_row, shapes.input, ground.maker.width());
+        let needed = &self.needed;
+        self.gathered.ensure(needed.len() * width);
+        self.gathered_inputs.ensure(needed.len() * input);
+        self.rows.ensure(needed.len() * row);
+        let (slots, own, own_input) = (&self.slots, &self.states, (self.node, &self.input));
+        let states =
+            Shared::new((self.gathered.as_mut_ptr(), self.gathered_inputs.as_mut_ptr(), self.rows.as_mut_ptr()));
+        let (steps, parts) = (self.steps, needed.len().div_ceil(PARALLEL_ROWS));
+        for_blocks(needed.len() >= LEAST_PARALLEL, parts, &mut self.scratch, |part, scratch| {
+            let first = part * PARALLEL_ROWS;
+            let nodes = &needed[first..needed.len().min(first + PARALLEL_ROWS)];
+            let (states, inputs, rows) = states.get();
+            // SAFETY: the buffers have a row for each node that is needed, and a part has rows of its own.
+            unsafe {
+                let (states, inputs) = (states.add(first * width), inputs.add(first * input));
+                for (place, &node) in nodes.iter().enumerate() {
+                    let (node, slot) = (node as usize, slots[node as usize] as usize);
+                    let state = std::slice::from_raw_parts_mut(states.add(place * width), width);
+                    match slot < members {
+                        true => state.copy_from_slice(&own[slot * width..(slot + 1) * width]),
+                        false => ground.record.read(node, steps, state),
+                    }
+                    let target = std::slice::from_raw_parts_mut(inputs.add(place * input), input);
+                    let is_own = node == own_input.0;
+                    target.copy_from_slice(if is_own { own_input.1 } else { &ground.inputs[node * input..][..input] });
+                }
+                let sources = Sources { count: nodes.len(), states, inputs, list: std::ptr::null() };
+                ground.maker.compute(sources, rows.add(first * row), std::ptr::null(), scratch);
+            }
+            StepOutcome::NOTHING
+        });
     }
 
     /// After an iteration: of the rows behind the first `members`, those stay that are not as recorded.
     fn keep_different(&mut self, ground: &Ground<'_, T>, members: usize) {
         let (record, width) = (ground.record, ground.maker.job.weights.shapes.hidden_row);
+        let mut recorded = vec![T::ZERO; width];
         let mut kept = members;
         for slot in members..self.members.len() {
             let node = self.members[slot] as usize;
             let row = slot * width..(slot + 1) * width;
-            if same_bits(&self.states[row.clone()], record.row(node, self.steps + 1)) {
+            record.read(node, self.steps + 1, &mut recorded);
+            if same_bits(&self.states[row.clone()], &recorded) {
                 self.slots[node] = NONE;
                 continue;
             }

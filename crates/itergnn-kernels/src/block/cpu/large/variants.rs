@@ -134,7 +134,7 @@ impl<T: Real> Variants<T> {
         };
         let own = parts.inputs(inputs.hidden);
         let job = parts.job(&own);
-        let run = LargeRun::new(&job, 0, Strategy::default())?;
+        let run = LargeRun::new(&job, 0, Strategy::default(), false)?;
         let mut history = History::new(parts.graph.nodes, parts.weights.shapes.hidden_row);
         run.record(&mut history);
         parts.sharing = Sharing::of(&job, &parts.graph);
@@ -283,7 +283,8 @@ impl<T: Real> Parts<T> {
     }
 
     fn ground<'a>(&'a self, job: &'a Job<'a, T>, record: Record<'a, T>, inputs: &'a [T]) -> Ground<'a, T> {
-        let maker = RowMaker::new(job, &self.graph, 0, self.sharing.clone());
+        let mut maker = RowMaker::new(job, &self.graph, 0, self.sharing.clone());
+        maker.on_threads = true;
         Ground { maker, graph: &self.graph, record, options: &self.options, inputs }
     }
 }
