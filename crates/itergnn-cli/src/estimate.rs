@@ -24,6 +24,9 @@ const THREAD_SPACE: u64 = 72 << 20;
 /// What the predictions of a search may take, at least.
 const LEAST_SHARE: u64 = 1 << 30;
 
+/// Iterations that a record often has.
+const RECORDED: u64 = 32;
+
 /// What a command may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Allowance {
@@ -80,6 +83,17 @@ impl Allowance {
             return Err(self.refusal(what, needed, None));
         }
         say_if_much(what, needed);
+        Ok(())
+    }
+
+    /// The same for a search that also records the iterations of its graph, of which each takes so many bytes at most.
+    pub(crate) fn check_search(&self, what: &str, needed: u64, of_iteration: Option<u64>) -> Result<(), Failure> {
+        if !self.holds(needed) {
+            return Err(self.refusal(what, needed, None));
+        }
+        if let Some(told) = search_estimate(what, needed, of_iteration, self.for_predictions()) {
+            note(&told);
+        }
         Ok(())
     }
 
@@ -160,6 +174,20 @@ fn say_if_much(what: &str, needed: u64) {
     }
 }
 
+/// What a search needs, if it is much: a prediction, and its record of at most `most` bytes.
+fn search_estimate(what: &str, needed: u64, of_iteration: Option<u64>, most: u64) -> Option<String> {
+    let record = of_iteration.map_or(0, |bytes| bytes.saturating_mul(RECORDED).min(most));
+    if needed.saturating_add(record) < WORTH_SAYING {
+        return None;
+    }
+    let gib = |bytes: u64| bytes as f64 / GIB;
+    let record = of_iteration.map_or_else(String::new, |bytes| {
+        let (each, most) = (gib(bytes), gib(most));
+        format!(", and up to {each:.2} GiB for each iteration that is recorded, {most:.1} GiB at most (--memory)")
+    });
+    Some(format!("{what} needs about {:.1} GiB of memory{record}", gib(needed)))
+}
+
 /// Bytes that can still be had, where the system tells: free memory, what the container leaves, what the shell allows.
 fn available() -> Option<u64> {
     let read = |path: &str| std::fs::read_to_string(path).ok();
@@ -201,6 +229,17 @@ mod tests {
         assert_eq!(message(allowed.check("a graph of 9 nodes", 3 * half)), expected);
         assert!(Allowance::of(Some(f64::NAN)).is_err() && Allowance::of(Some(-1.0)).is_err());
         assert_eq!(Allowance::free().limit(), None);
+    }
+
+    #[test]
+    fn an_estimate_of_a_search_tells_prediction_and_record() {
+        let (gib, mib) = (1 << 30, 1 << 20);
+        assert_eq!(search_estimate("a graph", gib - 1, None, 4 * gib), None);
+        assert_eq!(search_estimate("a graph", 100 * mib, Some(mib), 4 * gib), None);
+        assert_eq!(search_estimate("a graph", 2 * gib, None, gib).unwrap(), "a graph needs about 2.0 GiB of memory");
+        let told = search_estimate("a graph", 512 * mib, Some(64 * mib), 4 * gib).unwrap();
+        let record = "and up to 0.06 GiB for each iteration that is recorded, 4.0 GiB at most (--memory)";
+        assert_eq!(told, format!("a graph needs about 0.5 GiB of memory, {record}"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Attributes, GraphError, adjacency::counting_sort};
+use crate::{Adjacency, AdjacencyView, Attributes, GraphError, adjacency::counting_sort};
 
 /// A directed graph with attributes on nodes, edges and the whole.
 ///
@@ -203,16 +203,21 @@ impl Graph {
     /// Whether every edge also exists in the other direction (with any attributes).
     ///
     /// # Complexity
-    /// O(edges log edges).
+    /// O(edges log degree).
     pub fn is_symmetric(&self) -> bool {
-        let sorted = |swap: bool| {
-            let pairs = self.senders.iter().zip(&self.receivers);
-            let mut list: Vec<_> = pairs.map(|(&s, &r)| if swap { (r, s) } else { (s, r) }).collect();
+        let outgoing = Adjacency::outgoing(self);
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        let gather = |list: &mut Vec<u32>, view: AdjacencyView<'_>, node: u32| {
+            list.clear();
+            list.extend(view.of(node).map(|(neighbour, _)| neighbour));
             list.sort_unstable();
             list.dedup();
-            list
         };
-        sorted(false) == sorted(true)
+        (0..self.nodes() as u32).all(|node| {
+            gather(&mut left, outgoing.view(), node);
+            gather(&mut right, AdjacencyView::incoming(self), node);
+            left == right
+        })
     }
 
     /// Checks that a node exists.

@@ -116,6 +116,12 @@ impl GraphModel {
         let (embedding, head, unit, device) = (self.embedding.clone(), self.head.clone(), self.unit, graph.device());
         Ok(block.map(|block| NodeVariants { block, embedding, head, unit, device }))
     }
+
+    /// What they keep of an iteration, at most.
+    pub(crate) fn record_bytes(&self, nodes: usize) -> Option<u64> {
+        let ([block], ReadoutKind::Max) = (self.blocks.as_slice(), self.readout.kind()) else { return None };
+        fused::record_bytes(block.parts().config, nodes)
+    }
 }
 
 /// The sum of what the controllers add to the loss.

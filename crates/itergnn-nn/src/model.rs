@@ -170,6 +170,15 @@ impl GnnModel {
         }
     }
 
+    /// Bytes that [`variants`](Self::variants) keep of each iteration of a graph of so many nodes, at most; `None` where
+    /// there are none.
+    pub fn record_bytes(&self, nodes: usize) -> Option<u64> {
+        match &self.network {
+            Network::Graph(model) if self.config.widths().output_width == 1 => model.record_bytes(nodes),
+            _ => None,
+        }
+    }
+
     /// Runs a grid model on images.
     ///
     /// # Shapes

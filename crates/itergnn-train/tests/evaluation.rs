@@ -11,7 +11,7 @@ use itergnn_nn::store;
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::TrainError;
 use itergnn_train::evaluation::{
-    EvalOptions, Found, Marks, ModelPredictor, PathFinder, Predicted, Predictor, Searched, evaluate,
+    EvalOptions, Found, Kept, Marks, ModelPredictor, PathFinder, Predicted, Predictor, Searched, evaluate,
 };
 
 /// Answers with a multiple of the true distance between the marked nodes.
@@ -196,17 +196,22 @@ fn paths_by_variants_are_those_of_one_prediction_per_candidate() {
                 dijkstra::shortest_path(&sample.graph, &weights, sample.fields.source.unwrap(), target).unwrap();
             let nodes = source.unwrap().nodes;
             let source = nodes[nodes.len().saturating_sub(7)];
-            let find = |predictor, memory| {
+            let finder = |predictor, memory| {
                 let (graph, options) = (&sample.graph, RunOptions::inference());
                 let marks = Marks::for_weights(&weights);
                 PathFinder { predictor, graph, weights: &weights, marks, options, memory }
-                    .find(source, target, &mut |_| true)
-                    .unwrap()
             };
-            let expected = find(&slow, 1 << 28);
+            let expected = finder(&slow, 1 << 28).find(source, target, &mut |_| true).unwrap();
             // Without memory for the record of the graph every candidate is a graph again.
             for memory in [1 << 28, 1 << 16] {
-                let found = find(&quick, memory);
+                let finder = finder(&quick, memory);
+                let found = finder.find(source, target, &mut |_| true).unwrap();
+                // What one search leaves serves the next, in the other direction and back.
+                let mut kept = Kept::default();
+                for (from, to) in [(source, target), (target, source), (source, target)] {
+                    let fresh = finder.find(from, to, &mut |_| true).unwrap();
+                    assert_eq!(finder.find_next(from, to, &mut kept, &mut |_| true).unwrap(), fresh, "{name}");
+                }
                 let numbers = |found: &Found| (found.iterations, found.predictions, found.capped);
                 assert_eq!((&found.path, numbers(&found)), (&expected.path, numbers(&expected)), "{name}, {generator}");
                 let (found, expected) = (found.predicted_length, expected.predicted_length);

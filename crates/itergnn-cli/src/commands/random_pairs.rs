@@ -5,7 +5,7 @@ use std::time::Instant;
 use itergnn::{
     graph::{rng, solvers::dijkstra},
     tasks::shortest_path::is_shortest,
-    train::evaluation::PathFinder,
+    train::evaluation::{Kept, PathFinder},
 };
 use rand::RngExt;
 use serde::Serialize;
@@ -85,9 +85,10 @@ pub(crate) fn run(
     let progress = Progress::new("pairs", count as u64);
     let (mut records, mut optimal) = (Vec::with_capacity(count), 0);
     let (mut predictions, mut capped, mut past_safety_cap) = (0, 0, 0);
+    let mut kept = Kept::default();
     for index in 0..count as u64 {
         let (source, target) = draw(terrain, arguments.seed, index)?;
-        let walked = find(terrain, finder, source, target, None)?;
+        let walked = find(terrain, finder, (source, target), &mut kept, None)?;
         let exact = dijkstra::shortest_path(&terrain.graph, &terrain.weights, source, target);
         let exact = exact.map_err(Failure::bad_input)?.ok_or_else(|| Failure::failed("a pair lost its path"))?;
         optimal += usize::from(walked.path.as_ref().is_some_and(|path| is_shortest(path.length, exact.length)));

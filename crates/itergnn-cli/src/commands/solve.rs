@@ -11,7 +11,7 @@ use itergnn::{
     tasks::{Task, shortest_path::is_shortest},
     train::{
         TrainError,
-        evaluation::{Found, Marks, PathFinder, Searched},
+        evaluation::{Found, Kept, Marks, PathFinder, Searched},
     },
 };
 use serde::Serialize;
@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &SolveArguments, given: &Given) -> Result<(), Failu
     }
     let (nodes, edges) = (terrain.graph.nodes(), terrain.graph.edges());
     let what = format!("{}: a graph of {nodes} nodes and {edges} edges", terrain.file.file);
-    allowance.check(&what, predictor.bytes(nodes, edges))?;
+    allowance.check_search(&what, predictor.bytes(nodes, edges), predictor.record_bytes(nodes))?;
     domain::warn_outside(&card, &terrain.file.graph);
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     options.cap = arguments.max_iterations;
@@ -158,7 +158,7 @@ fn one(
     }
     let started = Instant::now();
     let progress = Progress::new(WALKED, PERCENT);
-    let walked = find(terrain, finder, source, target, Some(&progress))?;
+    let walked = find(terrain, finder, (source, target), &mut Kept::default(), Some(&progress))?;
     drop(progress);
     tell_caps(walked.capped, walked.past_safety_cap, walked.predictions);
     let predicted_length = domain::length_or_unreachable(walked.predicted_length);
@@ -205,8 +205,8 @@ fn one(
 pub(crate) fn find(
     terrain: &Terrain,
     finder: &PathFinder<'_>,
-    source: u32,
-    target: u32,
+    (source, target): (u32, u32),
+    kept: &mut Kept,
     progress: Option<&Progress>,
 ) -> Result<Found, Failure> {
     let mut tell = |searched: Searched| {
@@ -215,7 +215,7 @@ pub(crate) fn find(
         }
         true
     };
-    finder.find(source, target, &mut tell).map_err(|error| match error {
+    finder.find_next(source, target, kept, &mut tell).map_err(|error| match error {
         TrainError::PathNotFinite { from, to, iteration } => {
             let (from, to) = (terrain.name(from), terrain.name(to));
             Failure::failed(format!("from {from} to {to}: a value of the model is not finite at iteration {iteration}"))

@@ -81,7 +81,8 @@ pub(crate) fn run(
     let graph = graph_of(&map)?;
     let weights = EdgeWeights::unit(&graph);
     let predictor = arguments.compute.predictor(&model, device)?;
-    allowance.check(&image.display().to_string(), predictor.bytes(graph.nodes(), graph.edges()))?;
+    let (needed, of_iteration) = (predictor.bytes(graph.nodes(), graph.edges()), predictor.record_bytes(graph.nodes()));
+    allowance.check_search(&image.display().to_string(), needed, of_iteration)?;
     let mut options = RunOptions::inference().with_engine(arguments.engine.engine);
     options.cap = arguments.max_iterations;
     let memory = allowance.for_predictions();

@@ -37,4 +37,4 @@ pub(crate) use engine::choose;
 pub use engine::{Engine, EngineChoice, EngineUse, Unsupported, engine_for};
 pub use fault::{Fault, FaultLog};
 pub(crate) use gin::{FusedGin, run_gin};
-pub(crate) use variants::{numbers, record};
+pub(crate) use variants::{numbers, record, record_bytes};

@@ -6,7 +6,7 @@ use itergnn_kernels::block::{self as kernel, BlockInputs, Variants};
 use super::block::FusedBlock;
 use super::engine::{EngineChoice, engine_for};
 use super::parameters::flatten;
-use crate::controllers::RunOptions;
+use crate::controllers::{Mode, RunOptions};
 use crate::{Error, GraphTensors};
 
 /// A block on one graph, recorded; `None` where [`Variants`] does not cover it or the fused engine is not chosen.
@@ -43,6 +43,12 @@ pub(crate) fn record(
         Err(itergnn_kernels::KernelError::NonFinite { .. }) => Ok(None),
         other => other.map(Some).map_err(refused),
     }
+}
+
+/// Bytes of a record for each iteration, at most; `None` where there is none.
+pub(crate) fn record_bytes(config: &kernel::BlockConfig, nodes: usize) -> Option<u64> {
+    let config = config.resolved(Mode::Inference, None);
+    Variants::<f32>::covers(&config, nodes).then(|| Variants::<f32>::bytes_per_step(&config, nodes))
 }
 
 /// The values of a tensor.

@@ -27,5 +27,6 @@ pub(crate) use own::judge_own;
 pub use own::{OwnReport, evaluate_own};
 pub use path_finder::{Found, PathFinder, Searched, is_path_length};
 pub use predictor::{ModelPredictor, Predicted, Predictor};
+pub use questions::Kept;
 pub use report::{DiameterSummary, EvalReport, IterationSummary, NodeSummary, Overflow, SampleRecord};
 pub use walks::score_walks;

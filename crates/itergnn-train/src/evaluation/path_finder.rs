@@ -6,7 +6,7 @@ use itergnn_nn::controllers::RunOptions;
 use itergnn_tasks::shortest_path::{Walk, WalkRule};
 use serde::Serialize;
 
-use super::questions::Prepared;
+use super::questions::{Kept, Prepared};
 use super::{Marks, Predictor};
 use crate::TrainError;
 
@@ -77,6 +77,35 @@ impl PathFinder<'_> {
         target: u32,
         progress: &mut dyn FnMut(Searched) -> bool,
     ) -> Result<Found, TrainError> {
+        self.find_next(source, target, &mut Kept::default(), progress)
+    }
+
+    /// The same for one of several searches, which keep what they can of each other.
+    ///
+    /// # Errors
+    /// As [`PathFinder::find`].
+    pub fn find_next(
+        &self,
+        source: u32,
+        target: u32,
+        kept: &mut Kept,
+        progress: &mut dyn FnMut(Searched) -> bool,
+    ) -> Result<Found, TrainError> {
+        let mut prepared = Prepared::Nothing;
+        let found = self.walk(source, target, (kept, &mut prepared), progress);
+        if let Prepared::Variants(_, variants) | Prepared::Left(variants) = prepared {
+            kept.variants = Some(variants);
+        }
+        found
+    }
+
+    fn walk(
+        &self,
+        source: u32,
+        target: u32,
+        (kept, prepared): (&mut Kept, &mut Prepared),
+        progress: &mut dyn FnMut(Searched) -> bool,
+    ) -> Result<Found, TrainError> {
         let mut found = Found {
             path: None,
             rule: WalkRule::AsWritten,
@@ -86,12 +115,11 @@ impl PathFinder<'_> {
             capped: 0,
             past_safety_cap: 0,
         };
-        let mut prepared = Prepared::Nothing;
         let mut marked = None;
         if source != target {
             let graph = self.marks.mark(self.graph, source, target)?;
-            prepared = self.prepare(&graph, target)?;
-            self.ask(&mut prepared, &[(source, target)], (source, target), &mut found)?;
+            *prepared = self.prepare(&graph, target, kept)?;
+            self.ask(prepared, &[(source, target)], (source, target), &mut found)?;
             if !is_path_length(found.predicted_length, self.weights.as_slice().iter().sum()) {
                 found.predicted_length = f64::INFINITY;
                 return Ok(found);
@@ -104,7 +132,7 @@ impl PathFinder<'_> {
         for rule in [WalkRule::AsWritten, WalkRule::Released] {
             found.rule = rule;
             if rule == WalkRule::Released && source != target {
-                self.turn_round(&mut prepared, source)?;
+                self.turn_round(prepared, source)?;
             }
             let mut walk = Walk::new(self.graph, self.weights, source, target, rule)?;
             let all = marked.as_ref().map(|graph| self.to_all(graph, source, target, rule)).transpose()?.flatten();
@@ -116,7 +144,7 @@ impl PathFinder<'_> {
                 });
             }
             while !walk.questions().is_empty() {
-                let lengths = self.ask(&mut prepared, walk.questions(), (source, target), &mut found)?;
+                let lengths = self.ask(prepared, walk.questions(), (source, target), &mut found)?;
                 walk.supply(&lengths);
                 // Both rules go to where less is left.
                 let left = lengths.iter().copied().fold(f32::INFINITY, f32::min);

@@ -73,6 +73,12 @@ pub trait Predictor: Sync {
         Ok(None)
     }
 
+    /// Bytes that [`Predictor::variants`] keep of each iteration of a graph of so many nodes, at most; `None` where there
+    /// are none.
+    fn record_bytes(&self, _nodes: usize) -> Option<u64> {
+        None
+    }
+
     /// What predicts, in one line.
     fn architecture(&self) -> String;
 }
@@ -136,6 +142,10 @@ impl Predictor for ModelPredictor {
 
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
         self.model.config().settings().bytes(nodes, edges)
+    }
+
+    fn record_bytes(&self, nodes: usize) -> Option<u64> {
+        self.model.record_bytes(nodes)
     }
 
     fn architecture(&self) -> String {

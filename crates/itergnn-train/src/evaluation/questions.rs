@@ -20,20 +20,34 @@ pub(super) enum Prepared {
     Pairs(Box<PairLengths>),
     /// A general network on the graph with one end marked; the other end is the node that varies, with this mark.
     Variants(usize, Box<NodeVariants>),
+    /// The same where it did not tell: every question is a graph of its own, and the next search may ask it again.
+    Left(Box<NodeVariants>),
+}
+
+/// What one search of a [`PathFinder`] leaves for the next: a general network on its graph, without marks.
+#[derive(Debug, Default)]
+pub struct Kept {
+    pub(super) variants: Option<Box<NodeVariants>>,
 }
 
 impl PathFinder<'_> {
     /// What serves questions about paths to a target; `marked` is the graph with some marks.
-    pub(super) fn prepare(&self, marked: &Graph, target: u32) -> Result<Prepared, TrainError> {
+    pub(super) fn prepare(&self, marked: &Graph, target: u32, kept: &mut Kept) -> Result<Prepared, TrainError> {
         if let Some(pairs) = self.predictor.pair_lengths(marked)?.filter(|_| self.options.engine != Engine::Fused) {
             return Ok(Prepared::Pairs(Box::new(pairs)));
         }
-        let graph = self.marks.mark_none(self.graph)?;
-        let Some(mut variants) = self.predictor.variants(&graph, &self.options, self.memory)? else {
-            return Ok(Prepared::Nothing);
+        let mut variants = match kept.variants.take() {
+            Some(variants) => variants,
+            None => {
+                let graph = self.marks.mark_none(self.graph)?;
+                match self.predictor.variants(&graph, &self.options, self.memory)? {
+                    Some(variants) => Box::new(variants),
+                    None => return Ok(Prepared::Nothing),
+                }
+            }
         };
         variants.fix(target as usize, self.marks.row(self.graph, target, TARGET))?;
-        Ok(Prepared::Variants(SOURCE, Box::new(variants)))
+        Ok(Prepared::Variants(SOURCE, variants))
     }
 
     /// From questions about paths to a target to those about paths from a source.
@@ -79,7 +93,9 @@ impl PathFinder<'_> {
                 Some(predicted) => predicted,
                 None => {
                     // What one candidate could not be told by, the next one will not be either.
-                    *prepared = Prepared::Nothing;
+                    if let Prepared::Variants(_, variants) = std::mem::replace(prepared, Prepared::Nothing) {
+                        *prepared = Prepared::Left(variants);
+                    }
                     self.ask_graphs(pairs)?
                 }
             },

@@ -6,9 +6,11 @@
 //! need them. So every row is computed once, and chunks may overwrite their states in any order.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::CHUNK_NODES;
 use super::graph::LargeGraph;
+use super::kinds::MessageList;
 
 /// Which rows each chunk computes, copies and reads.
 #[derive(Debug)]
@@ -26,6 +28,8 @@ pub(super) struct Chunks {
     pub(super) sender_rows: Vec<u32>,
     /// `[chunks]`: rows of the buffer.
     rows: Vec<u32>,
+    /// `[chunks]`: which messages are equal, where edges are of few kinds.
+    pub(super) messages: Vec<OnceLock<MessageList>>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -51,6 +55,7 @@ impl Chunks {
             copied: Vec::new(),
             sender_rows: Vec::with_capacity(graph.senders.len()),
             rows: Vec::new(),
+            messages: Vec::new(),
         };
         // Where a foreign sender's row is, and in which chunk that was noted.
         let mut noted = vec![(NONE, 0_u32); graph.nodes];
@@ -82,6 +87,7 @@ impl Chunks {
             chunks.computed_offsets.push(chunks.computed.len() as u32);
             chunks.copied_offsets.push(chunks.copied.len() as u32);
         }
+        chunks.messages.resize_with(chunks.rows.len(), OnceLock::new);
         chunks
     }
 

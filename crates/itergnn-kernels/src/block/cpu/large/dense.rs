@@ -7,6 +7,7 @@ use super::PARALLEL_NODES;
 use super::chunks::Chunks;
 use super::fold::Edges;
 use super::graph::LargeGraph;
+use super::kinds::{MessageList, Sharing};
 use super::rows::{RowMaker, Sources, TileScratch};
 use super::storage::Places;
 use crate::kernels::PoolMax;
@@ -120,12 +121,21 @@ impl<T: Real> DenseStep<'_, T> {
             self.maker.compute(sources, rows.as_mut_ptr(), computed.as_ptr(), scratch);
             let changed = std::slice::from_raw_parts_mut(self.places.changed.add(nodes.start), nodes.len());
             changed.fill(0);
+            let (sender_rows, numbers) =
+                (&self.chunks.sender_rows[edges.clone()], &self.graph.edge_numbers[edges.clone()]);
+            let messages = match &self.maker.sharing {
+                Sharing::Kinds(kinds) => {
+                    Some(self.chunks.messages[chunk].get_or_init(|| MessageList::lasting(kinds, sender_rows, numbers)))
+                }
+                _ => None,
+            };
             let edges = Edges {
                 count: edges.len(),
-                sender_rows: self.chunks.sender_rows[edges.clone()].as_ptr(),
+                sender_rows: sender_rows.as_ptr(),
                 receiver_rows: local.as_ptr(),
-                numbers: self.graph.edge_numbers[edges].as_ptr(),
+                numbers: numbers.as_ptr(),
                 receivers: receivers.as_ptr(),
+                messages,
             };
             let finite = self.maker.fold(edges, rows.as_ptr(), self.places, scratch);
             if !self.pools.is_null() {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::super::TILE_ROWS;
 use super::super::packed::Shapes;
 use super::dense::{StepOutcome, for_blocks};
-use super::kinds::{Kinds, Sharing};
+use super::kinds::{Kinds, MessageList, Sharing};
 use super::rows::{RowMaker, TileScratch};
 use super::storage::Places;
 use crate::kernels::{Activate, FoldMax, MessageRows};
@@ -22,7 +22,7 @@ pub(super) const LEAST_PARALLEL: usize = 2 * PARALLEL_ROWS;
 
 /// Edges whose messages are folded into their receivers.
 #[derive(Clone, Copy)]
-pub(super) struct Edges {
+pub(super) struct Edges<'a> {
     pub(super) count: usize,
     /// `[count]`: row of the sender, and of the receiver where messages depend on it.
     pub(super) sender_rows: *const u32,
@@ -31,6 +31,8 @@ pub(super) struct Edges {
     pub(super) numbers: *const u32,
     /// `[count]`: nodes whose states change.
     pub(super) receivers: *const u32,
+    /// Which messages are equal, if that is known already.
+    pub(super) messages: Option<&'a MessageList>,
 }
 
 /// Pointers for threads that work on different rows.
@@ -57,7 +59,7 @@ impl<T: Real> RowMaker<'_, T> {
     /// `rows` holds the rows the edges name; nobody else uses the receivers.
     pub(super) unsafe fn fold(
         &self,
-        edges: Edges,
+        edges: Edges<'_>,
         rows: *const T,
         places: Places<T>,
         scratch: &mut TileScratch<T>,
@@ -138,7 +140,7 @@ impl<T: Real> RowMaker<'_, T> {
     /// As [`fold`](Self::fold).
     unsafe fn fold_parts(
         &self,
-        edges: Edges,
+        edges: Edges<'_>,
         rows: MessageRows<T>,
         fold: FoldMax<T>,
         scratch: &mut TileScratch<T>,
@@ -168,23 +170,26 @@ impl<T: Real> RowMaker<'_, T> {
     unsafe fn fold_shared(
         &self,
         kinds: &Kinds,
-        edges: Edges,
+        edges: Edges<'_>,
         message_rows: MessageRows<T>,
         fold: FoldMax<T>,
         scratch: &mut TileScratch<T>,
     ) -> bool {
         let Shapes { hidden_row, message, message_row, .. } = self.job.weights.shapes;
-        let TileScratch { first, shared, .. } = scratch;
+        let TileScratch { first, shared, shared_rows, .. } = scratch;
         // SAFETY: the lists are as long as the count.
         let list = |start: *const u32| unsafe { std::slice::from_raw_parts(start, edges.count) };
         if edges.count == 0 {
             return true;
         }
-        shared.list(kinds, list(edges.sender_rows), list(edges.numbers));
+        let shared = edges.messages.unwrap_or_else(|| {
+            shared.fill(kinds, list(edges.sender_rows), list(edges.numbers));
+            shared
+        });
         let count = shared.numbers.len();
-        shared.rows.ensure(count * hidden_row);
+        shared_rows.ensure(count * hidden_row);
         let rows = MessageRows { senders: shared.sender_rows.as_ptr(), edges: shared.numbers.as_ptr(), ..message_rows };
-        let pointers = Shared::new((rows, shared.rows.as_mut_ptr()));
+        let pointers = Shared::new((rows, shared_rows.as_mut_ptr()));
         let work = |part: usize, buffer: &mut Buffer<T>| {
             let (rows, messages) = pointers.get();
             buffer.ensure(TILE_ROWS * message_row);
@@ -208,7 +213,7 @@ impl<T: Real> RowMaker<'_, T> {
         unsafe {
             (self.job.kernels.fold_max)(&FoldMax {
                 rows: shared.of_edges.as_ptr(),
-                messages: shared.rows.as_ptr(),
+                messages: shared_rows.as_ptr(),
                 ..fold
             })
         }

@@ -20,7 +20,7 @@ pub(super) const GROUP: usize = 32;
 const BLOCK: usize = 16 * WORD;
 
 /// Groups that one thread looks at, at least.
-const LEAST_GROUPS: usize = 32;
+pub(super) const LEAST_GROUPS: usize = 32;
 
 /// Marks per word.
 const WORD: usize = u64::BITS as usize;
@@ -56,11 +56,13 @@ struct Plane<T> {
     before: Vec<u32>,
     /// The channels that are kept.
     channels: Vec<u32>,
-    /// `[changed, channels]`, of nodes and of groups.
+    /// `[changed, channels]`, of nodes and of groups; one row where all are the same.
     node_rows: Vec<T>,
     group_rows: Vec<T>,
     changed_nodes: usize,
     nodes: usize,
+    /// Whether all nodes and so all groups have one row, as they often begin.
+    is_uniform: bool,
     /// Per channel, the iteration that last kept it, up to this one, and its column there.
     places: Vec<(u32, u32)>,
     /// The same by iterations: columns and channels.
@@ -75,8 +77,11 @@ impl<T> Plane<T> {
             return None;
         }
         let row = self.before[id / WORD] as usize + (marks & (mark - 1)).count_ones() as usize;
-        let (rows, row) =
-            if id < self.nodes { (&self.node_rows, row) } else { (&self.group_rows, row - self.changed_nodes) };
+        let (rows, row) = match id < self.nodes {
+            _ if self.is_uniform => (&self.node_rows, 0),
+            true => (&self.node_rows, row),
+            false => (&self.group_rows, row - self.changed_nodes),
+        };
         Some(&rows[row * self.channels.len()..][..self.channels.len()])
     }
 }
@@ -218,15 +223,19 @@ impl<T: Real> History<T> {
             blocks.iter().any(|(_, differences)| differences[bytes.clone()].iter().any(|&byte| byte != 0))
         };
         let changed_nodes: usize = blocks.iter().map(|(marks, _)| count(marks)).sum();
+        let is_uniform = step == 0
+            && nodes > 0
+            && (1..nodes).into_par_iter().with_min_len(BLOCK).all(|node| same_bits(state(node), state(0)));
         let whole = step == 0 || (nodes < COMPACT_NODES && changed_nodes > 0);
         let channels: Vec<u32> = (0..width as u32).filter(|&channel| whole || is_live(channel as usize)).collect();
         let mut plane = Plane {
             marks: vec![0; self.ids().div_ceil(WORD)],
             before: Vec::new(),
-            node_rows: large_vec(changed_nodes * channels.len()),
+            node_rows: large_vec(if is_uniform { 1 } else { changed_nodes } * channels.len()),
             group_rows: Vec::new(),
             changed_nodes,
             nodes,
+            is_uniform,
             places: self.planes.last().map_or_else(|| vec![(0, 0); width], |plane| plane.places.clone()),
             parts: Vec::new(),
             channels,
@@ -254,7 +263,9 @@ impl<T: Real> History<T> {
         let (mut rest, mut parts) = (plane.node_rows.as_mut_slice(), Vec::with_capacity(blocks.len()));
         for (block, (marks, _)) in blocks.iter().enumerate() {
             plane.marks[block * (BLOCK / WORD)..][..marks.len()].copy_from_slice(marks);
-            let (part, after) = rest.split_at_mut(count(marks) * plane.channels.len());
+            // Where all rows are the same, the first part has the one that is kept.
+            let rows = if plane.is_uniform { usize::from(block == 0) } else { count(marks) };
+            let (part, after) = rest.split_at_mut(rows * plane.channels.len());
             parts.push((block * BLOCK, marks, part));
             rest = after;
         }
@@ -291,7 +302,9 @@ impl<T: Real> History<T> {
             self.levels[level].clone().into_par_iter().with_min_len(LEAST_GROUPS).filter_map(largest).collect();
         for (group, row) in groups {
             plane.marks[group / WORD] |= 1 << (group % WORD);
-            plane.group_rows.extend(plane.channels.iter().map(|&channel| row[channel as usize]));
+            if !plane.is_uniform {
+                plane.group_rows.extend(plane.channels.iter().map(|&channel| row[channel as usize]));
+            }
             self.latest[group * width..(group + 1) * width].copy_from_slice(&row);
         }
     }

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::super::forward::Job;
 use super::graph::LargeGraph;
-use crate::memory::Buffer;
 use crate::real::Real;
 use crate::settings::LayerKind;
 
@@ -70,29 +69,20 @@ impl Sharing {
 }
 
 /// The different messages of some edges.
-#[derive(Debug)]
-pub(super) struct Messages<T> {
+#[derive(Debug, Default)]
+pub(super) struct MessageList {
     /// Per message, the row of its sender and an edge it goes along.
     pub(super) sender_rows: Vec<u32>,
     pub(super) numbers: Vec<u32>,
     /// Per edge, its message.
     pub(super) of_edges: Vec<u32>,
-    /// `[messages, hidden_row]`.
-    pub(super) rows: Buffer<T>,
     /// `[sender rows, kinds]`: the message, where it was met already.
     places: Vec<u32>,
 }
 
-impl<T> Default for Messages<T> {
-    fn default() -> Self {
-        let none = Vec::new;
-        Self { sender_rows: none(), numbers: none(), of_edges: none(), rows: Buffer::default(), places: none() }
-    }
-}
-
-impl<T: Real> Messages<T> {
+impl MessageList {
     /// Lists the messages of edges, given by the row of the sender and their number.
-    pub(super) fn list(&mut self, kinds: &Kinds, sender_rows: &[u32], numbers: &[u32]) {
+    pub(super) fn fill(&mut self, kinds: &Kinds, sender_rows: &[u32], numbers: &[u32]) {
         self.sender_rows.clear();
         self.numbers.clear();
         self.of_edges.clear();
@@ -111,6 +101,14 @@ impl<T: Real> Messages<T> {
         for (&row, &number) in self.sender_rows.iter().zip(&self.numbers) {
             self.places[kinds.place(row, number)] = NONE;
         }
+    }
+
+    /// The same for edges of which the messages are asked again and again.
+    pub(super) fn lasting(kinds: &Kinds, sender_rows: &[u32], numbers: &[u32]) -> Self {
+        let mut list = Self::default();
+        list.fill(kinds, sender_rows, numbers);
+        list.places = Vec::new();
+        list
     }
 }
 

@@ -1,6 +1,8 @@
 //! What differs from a history in a run that is recorded too.
 
-use super::history::{GROUP, History, Winners};
+use rayon::prelude::*;
+
+use super::history::{GROUP, History, LEAST_GROUPS, Winners};
 use super::record::{Record, same_bits};
 use crate::real::Real;
 
@@ -102,7 +104,7 @@ impl<T: Real> Overlay<T> {
     /// Notes the rows of all nodes that differ after one more iteration, or initially.
     pub(super) fn record(&mut self, base: &History<T>, nodes: &[u32], states: &[T]) {
         let step = self.rows.len();
-        self.rows.push(Vec::new());
+        self.rows.push(Vec::with_capacity(states.len() + states.len() / 8));
         let mut before = vec![T::ZERO; base.width];
         for (&node, row) in nodes.iter().zip(states.chunks_exact(base.width)) {
             self.note(base, node as usize, row, &mut before);
@@ -113,8 +115,10 @@ impl<T: Real> Overlay<T> {
             let mut groups: Vec<usize> = inside.map(|id| outer.start + (id - inner.start) / GROUP).collect();
             groups.sort_unstable();
             groups.dedup();
-            for group in groups {
-                let row = Record { base, own: Some(self) }.largest(group, level, step);
+            let record = Record { base, own: Some(self) };
+            let largest = |&group: &usize| record.largest(group, level, step);
+            let rows: Vec<Vec<T>> = groups.par_iter().with_min_len(LEAST_GROUPS).map(largest).collect();
+            for (group, row) in groups.into_iter().zip(rows) {
                 self.note(base, group, &row, &mut before);
             }
         }

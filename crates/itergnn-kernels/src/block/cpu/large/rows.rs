@@ -4,7 +4,7 @@ use super::super::TILE_ROWS;
 use super::super::forward::Job;
 use super::super::packed::Shapes;
 use super::graph::LargeGraph;
-use super::kinds::{Messages, Sharing};
+use super::kinds::{MessageList, Sharing};
 use crate::kernels::{Gemm, Start};
 use crate::memory::Buffer;
 use crate::real::Real;
@@ -16,8 +16,9 @@ pub(super) struct TileScratch<T> {
     pub(super) first: Buffer<T>,
     /// `[TILE_ROWS, hidden_row]`.
     pub(super) messages: Buffer<T>,
-    /// Messages of edges that share them.
-    pub(super) shared: Messages<T>,
+    /// Messages of edges that share them: which, and `[messages, hidden_row]`.
+    pub(super) shared: MessageList,
+    pub(super) shared_rows: Buffer<T>,
     /// Rows of a chunk.
     pub(super) rows: Buffer<T>,
 }
@@ -27,7 +28,8 @@ impl<T> Default for TileScratch<T> {
         Self {
             first: Buffer::default(),
             messages: Buffer::default(),
-            shared: Messages::default(),
+            shared: MessageList::default(),
+            shared_rows: Buffer::default(),
             rows: Buffer::default(),
         }
     }

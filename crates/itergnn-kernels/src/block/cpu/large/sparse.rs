@@ -168,6 +168,7 @@ fn advance<T: Real>(
             receiver_rows: here.as_ptr(),
             numbers: here.as_ptr(),
             receivers: here.as_ptr(),
+            messages: None,
         };
         // SAFETY: one row of messages, one state.
         finite = unsafe { maker.fold(edges, row, background.places(places), scratch) };
@@ -290,13 +291,14 @@ impl EdgeTile {
         self.count += 1;
     }
 
-    fn edges(&self) -> Edges {
+    fn edges(&self) -> Edges<'_> {
         Edges {
             count: self.count,
             sender_rows: self.sender_rows.as_ptr(),
             receiver_rows: self.receiver_rows.as_ptr(),
             numbers: self.numbers.as_ptr(),
             receivers: self.receivers.as_ptr(),
+            messages: None,
         }
     }
 }

@@ -104,13 +104,14 @@ impl EdgeList {
         }
     }
 
-    fn view(&self) -> Edges {
+    fn view(&self) -> Edges<'_> {
         Edges {
             count: self.receivers.len(),
             sender_rows: self.sender_rows.as_ptr(),
             receiver_rows: self.receiver_rows.as_ptr(),
             numbers: self.numbers.as_ptr(),
             receivers: self.receivers.as_ptr(),
+            messages: None,
         }
     }
 }

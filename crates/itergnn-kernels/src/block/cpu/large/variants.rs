@@ -6,14 +6,14 @@ use super::super::engine::Engine;
 use super::super::forward::Job;
 use super::super::packed::{PackedWeights, WayBack};
 use super::graph::LargeGraph;
-use super::history::History;
+use super::history::{GROUP, History};
 use super::kinds::Sharing;
 use super::overlay::Overlay;
 use super::record::Record;
 use super::rows::RowMaker;
 use super::run::LargeRun;
 use super::variant::{Ground, Progress, Variant};
-use super::{LARGE_NODES, Strategy};
+use super::{LARGE_NODES, PARALLEL_NODES, Strategy};
 use crate::block::batch::{BlockInputs, expect_length};
 use crate::block::config::BlockConfig;
 use crate::block::output::Wanted;
@@ -22,6 +22,7 @@ use crate::block::stops::Stops;
 use crate::error::KernelError;
 use crate::real::Real;
 use crate::settings::{IterConfig, ReadoutKind};
+use crate::simd::padded;
 use crate::structure::GraphStructure;
 
 /// A block on one large graph, recorded, and what it would give with another input and initial state of one node.
@@ -63,6 +64,8 @@ struct Parts<T> {
 struct Fixed<T: 'static> {
     variant: Variant<T>,
     overlay: Overlay<T>,
+    /// As [`Variants::grows`].
+    grows: bool,
     /// `[nodes, input]` with the change.
     node_inputs: Vec<T>,
 }
@@ -95,6 +98,13 @@ impl<T: Real> Variants<T> {
     pub fn covers(config: &BlockConfig, nodes: usize) -> bool {
         let pools = |options: &IterConfig| !options.node_wise() && options.pooling == ReadoutKind::Max;
         nodes >= LARGE_NODES && config.aggregates_by_max() && config.iterative().is_some_and(pools)
+    }
+
+    /// Bytes that one iteration adds to the record of a graph of so many nodes, at most: a row per node and group.
+    pub fn bytes_per_step(config: &BlockConfig, nodes: usize) -> u64 {
+        let row = padded(config.hidden_width()) * size_of::<T>();
+        let ids = nodes + nodes.div_ceil(GROUP - 1);
+        (ids as u64).saturating_mul(row as u64)
     }
 
     /// The block on the only graph of a batch; `inputs.batch` is not read, `memory` bounds the bytes of the record.
@@ -156,8 +166,8 @@ impl<T: Real> Variants<T> {
         let mut node_inputs = self.parts.node_inputs.clone();
         let width = self.parts.config.input_width();
         node_inputs[change.node * width..][..width].copy_from_slice(&change.input);
-        self.fixed = Some(Fixed { variant, overlay, node_inputs });
-        self.follow(self.history.steps());
+        self.idle.extend(self.fixed.take().map(|before| before.variant));
+        self.fixed = Some(Fixed { variant, overlay, grows: true, node_inputs });
         Ok(())
     }
 
@@ -178,7 +188,7 @@ impl<T: Real> Variants<T> {
             for (number, variant, output) in ended {
                 match output {
                     Some(output) => outputs[number] = output,
-                    None if self.grows => {
+                    None if self.can_grow() => {
                         running.push((number, variant));
                         continue;
                     }
@@ -230,10 +240,15 @@ impl<T: Real> Variants<T> {
         running.into_par_iter().with_max_len(1).map(advance).collect()
     }
 
-    /// Records some more iterations.
+    fn can_grow(&self) -> bool {
+        self.grows && self.fixed.as_ref().is_none_or(|fixed| fixed.grows)
+    }
+
+    /// Records some more iterations: of small graphs a few at a time, of large ones none that nobody asks for.
     fn grow(&mut self) {
-        let steps = self.history.steps().max(self.fixed.as_ref().map_or(0, |fixed| fixed.overlay.steps()));
-        let goal = steps + 1 + steps / 8;
+        let steps = self.fixed.as_ref().map_or(self.history.steps(), |fixed| fixed.overlay.steps());
+        let ahead = if self.parts.graph.nodes < PARALLEL_NODES { steps / 8 } else { 0 };
+        let goal = steps + 1 + ahead;
         let inputs = self.parts.inputs(&[]);
         let job = self.parts.job(&inputs);
         while self.grows && self.history.steps() < goal && !self.history.rests() {
@@ -242,7 +257,7 @@ impl<T: Real> Variants<T> {
                 self.run.record(&mut self.history);
             }
         }
-        self.follow(if self.history.rests() { goal } else { self.history.steps() });
+        self.follow(if self.history.rests() { goal } else { goal.min(self.history.steps()) });
     }
 
     /// Brings the fixed change up to an iteration.
@@ -251,9 +266,9 @@ impl<T: Real> Variants<T> {
         let inputs = self.parts.inputs(&[]);
         let job = self.parts.job(&inputs);
         let ground = self.parts.ground(&job, Record { base: &self.history, own: None }, &self.parts.node_inputs);
-        while self.grows && fixed.overlay.steps() < step {
+        while fixed.grows && fixed.overlay.steps() < step {
             let bytes = self.history.bytes() + fixed.overlay.bytes();
-            self.grows = bytes <= self.memory && fixed.variant.follow(&ground);
+            fixed.grows = bytes <= self.memory && fixed.variant.follow(&ground);
             let (nodes, states) = fixed.variant.different();
             fixed.overlay.record(&self.history, nodes, states);
         }
