@@ -31,23 +31,33 @@ extern "C" int emulate(const Launch* launch, unsigned pack, unsigned model, unsi
         makecontext(&fiber.context, run_fiber, 0);
     }
     std::mt19937 random(seed);
-    std::vector<unsigned> warps(T / 32 * CLUSTER);
+    std::vector<unsigned> warps(T / 32), ranks(CLUSTER);
     for (unsigned i = 0; i < warps.size(); i++) warps[i] = i;
+    for (unsigned i = 0; i < ranks.size(); i++) ranks[i] = i;
     int result = 0;
     for (unsigned left = T * CLUSTER; left > 0 && result == 0;) {
         bool any = false;
-        std::shuffle(warps.begin(), warps.end(), random);
-        for (unsigned warp : warps) {
-            for (emulator.progressed = true; emulator.progressed; any |= emulator.progressed) {
-                emulator.progressed = false;
-                for (unsigned thread = 32 * warp; thread < 32 * warp + 32; thread++) {
-                    if (emulator.fibers[thread].done) continue;
-                    emulator.current = thread;
-                    threadIdx = {thread % T, 0, 0};
-                    blockIdx = {pack * CLUSTER + thread / T, model, 0};
-                    swapcontext(&emulator.scheduler, &emulator.fibers[thread].context);
-                    left -= emulator.fibers[thread].done;
+        std::shuffle(ranks.begin(), ranks.end(), random);
+        for (unsigned rank : ranks) {
+            // With even seeds a block goes on until it has to wait for others of its cluster, so that it is as far ahead of them as it can be.
+            for (bool again = true; again;) {
+                again = false;
+                std::shuffle(warps.begin(), warps.end(), random);
+                for (unsigned warp : warps) {
+                    for (emulator.progressed = true; emulator.progressed; again |= emulator.progressed) {
+                        emulator.progressed = false;
+                        for (unsigned thread = rank * T + 32 * warp; thread < rank * T + 32 * warp + 32; thread++) {
+                            if (emulator.fibers[thread].done) continue;
+                            emulator.current = thread;
+                            threadIdx = {thread % T, 0, 0};
+                            blockIdx = {pack * CLUSTER + thread / T, model, 0};
+                            swapcontext(&emulator.scheduler, &emulator.fibers[thread].context);
+                            left -= emulator.fibers[thread].done;
+                        }
+                    }
                 }
+                any |= again;
+                again &= seed % 2 == 0;
             }
         }
         if (!any) result = 1;
