@@ -20,6 +20,9 @@ pub(super) const PARALLEL_ROWS: usize = 2 * TILE_ROWS;
 /// Fewer than this many are not shared: waking another thread takes as long.
 pub(super) const LEAST_PARALLEL: usize = 2 * PARALLEL_ROWS;
 
+/// Fewer messages than this many are folded by one thread, once they are computed.
+const LEAST_FOLDED: usize = 4096;
+
 /// Edges whose messages are folded into their receivers.
 #[derive(Clone, Copy)]
 pub(super) struct Edges<'a> {
@@ -90,7 +93,7 @@ impl<T: Real> RowMaker<'_, T> {
         // SAFETY: the contract of this function.
         unsafe {
             match &self.sharing {
-                _ if self.whole => (self.job.kernels.fold_max)(&fold),
+                _ if self.whole => self.fold_rows(fold),
                 Sharing::Kinds(kinds) => self.fold_shared(kinds, edges, message_rows, fold, scratch),
                 _ if self.on_threads && edges.count >= LEAST_PARALLEL => {
                     self.fold_parts(edges, message_rows, fold, scratch)
@@ -146,13 +149,7 @@ impl<T: Real> RowMaker<'_, T> {
         scratch: &mut TileScratch<T>,
     ) -> bool {
         // SAFETY: the list is as long as the count.
-        let receivers = unsafe { std::slice::from_raw_parts(edges.receivers, edges.count) };
-        let mut cuts = vec![0];
-        while let Some(&last) = cuts.last().filter(|&&last| last < edges.count) {
-            let next = edges.count.min(last + PARALLEL_ROWS);
-            let same = receivers[next..].iter().take_while(|&&receiver| receiver == receivers[next - 1]);
-            cuts.push(next + same.count());
-        }
+        let cuts = cuts(unsafe { std::slice::from_raw_parts(edges.receivers, edges.count) }, PARALLEL_ROWS);
         let shared = Shared::new((rows, fold));
         let work = |part: usize, scratch: &mut TileScratch<T>| {
             let (rows, fold) = shared.get();
@@ -210,12 +207,38 @@ impl<T: Real> RowMaker<'_, T> {
             parts.for_each(|part| work(part, first));
         }
         // SAFETY: every edge has a message.
-        unsafe {
-            (self.job.kernels.fold_max)(&FoldMax {
-                rows: shared.of_edges.as_ptr(),
-                messages: shared_rows.as_ptr(),
-                ..fold
-            })
-        }
+        unsafe { self.fold_rows(FoldMax { rows: shared.of_edges.as_ptr(), messages: shared_rows.as_ptr(), ..fold }) }
     }
+
+    /// Folds messages that were computed.
+    ///
+    /// # Safety
+    /// As [`fold`](Self::fold); there is a row for every edge.
+    unsafe fn fold_rows(&self, fold: FoldMax<T>) -> bool {
+        if !self.on_threads || fold.count < LEAST_FOLDED {
+            // SAFETY: the contract of this function.
+            return unsafe { (self.job.kernels.fold_max)(&fold) };
+        }
+        // SAFETY: the list is as long as the count.
+        let cuts = cuts(unsafe { std::slice::from_raw_parts(fold.receivers, fold.count) }, LEAST_FOLDED / 2);
+        let shared = Shared::new(fold);
+        let part = |part: usize| {
+            let (fold, first) = (shared.get(), cuts[part]);
+            let (rows, receivers) = (fold.rows.wrapping_add(first), fold.receivers.wrapping_add(first));
+            // SAFETY: the contract of this function; a part has receivers of its own.
+            unsafe { (self.job.kernels.fold_max)(&FoldMax { count: cuts[part + 1] - first, rows, receivers, ..fold }) }
+        };
+        (0..cuts.len() - 1).into_par_iter().map(part).reduce(|| true, |left, right| left && right)
+    }
+}
+
+/// Cuts a list of edges into parts of at least this many, and the edges of a receiver nowhere.
+fn cuts(receivers: &[u32], least: usize) -> Vec<usize> {
+    let mut cuts = vec![0];
+    while let Some(&last) = cuts.last().filter(|&&last| last < receivers.len()) {
+        let next = receivers.len().min(last + least);
+        let same = receivers[next..].iter().take_while(|&&receiver| receiver == receivers[next - 1]);
+        cuts.push(next + same.count());
+    }
+    cuts
 }

@@ -32,8 +32,9 @@ const COMPACT_NODES: usize = 1 << 14;
 #[derive(Debug)]
 pub(super) struct History<T> {
     pub(super) nodes: usize,
-    /// Values per row.
+    /// Values per row, and a list of them.
     pub(super) width: usize,
+    channels: Vec<u32>,
     /// Nodes, groups of nodes, groups of these, and so on up to at most [`GROUP`].
     pub(super) levels: Vec<Range<usize>>,
     /// What each iteration changed; the first are the initial states.
@@ -96,7 +97,12 @@ impl<T: Real> History<T> {
         let all = levels.last().map_or(0, |level| level.end);
         let latest = large_vec(all * width);
         let bytes = size_of_val(latest.as_slice());
-        Self { nodes, width, levels, planes: Vec::new(), latest, winners: Vec::new(), bytes }
+        let channels = (0..width as u32).collect();
+        Self { nodes, width, channels, levels, planes: Vec::new(), latest, winners: Vec::new(), bytes }
+    }
+
+    pub(super) fn all_channels(&self) -> &[u32] {
+        &self.channels
     }
 
     /// Nodes and groups.

@@ -46,7 +46,6 @@ pub(super) struct Weights<'a> {
 
 /// Rows while a search goes on.
 struct Scratch<T> {
-    all: Vec<u32>,
     /// What was asked for, channel by channel.
     values: Vec<T>,
     states: Vec<T>,
@@ -162,7 +161,7 @@ impl<'a, T: Real> Record<'a, T> {
         left_out: impl Fn(usize) -> bool,
         most: &mut [T],
     ) {
-        let all: Vec<u32> = (0..self.base.width as u32).collect();
+        let all = self.base.all_channels();
         self.search(weights.steps, left_out, most, |id, channels, most, values, states| {
             self.bound(id, weights, channels, values, states);
             let is_larger = |(value, &channel): (&T, &u32)| *value > most[channel as usize];
@@ -170,7 +169,7 @@ impl<'a, T: Real> Record<'a, T> {
                 return false;
             }
             let few = channels.len() <= FEW_CHANNELS;
-            let (summed, width) = if few { (channels, FEW_CHANNELS) } else { (all.as_slice(), all.len()) };
+            let (summed, width) = if few { (channels, FEW_CHANNELS) } else { (all, all.len()) };
             let (values, states) = (&mut values[..width.min(all.len())], &mut states[..width.min(all.len())]);
             values.fill(T::ZERO);
             let settled = self.settle(kernels, id, weights.steps, weights.totals, summed, values, states);
@@ -213,19 +212,15 @@ impl<'a, T: Real> Record<'a, T> {
         mut value: impl FnMut(usize, &[u32], &[T], &mut [T], &mut [T]) -> bool,
     ) {
         let width = self.base.width;
-        let mut scratch = Scratch {
-            all: (0..width as u32).collect(),
-            values: vec![T::ZERO; width.max(FEW_CHANNELS)],
-            states: vec![T::ZERO; width.max(FEW_CHANNELS)],
-        };
+        let mut scratch =
+            Scratch { values: vec![T::ZERO; width.max(FEW_CHANNELS)], states: vec![T::ZERO; width.max(FEW_CHANNELS)] };
         // With these the rest is mostly known to be smaller.
         for (node, channels) in self.winners(step) {
             self.descend((0, *node as usize), channels, &left_out, most, &mut value, &mut scratch);
         }
         let top = self.base.levels.len() - 1;
-        let all = std::mem::take(&mut scratch.all);
         for id in self.base.levels[top].clone() {
-            self.descend((top, id), &all, &left_out, most, &mut value, &mut scratch);
+            self.descend((top, id), self.base.all_channels(), &left_out, most, &mut value, &mut scratch);
         }
     }
 

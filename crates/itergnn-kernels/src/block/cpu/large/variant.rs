@@ -59,14 +59,13 @@ pub(super) struct Variant<T: 'static> {
     crowded: usize,
     /// `[nodes]`: the row of each member.
     slots: Vec<u32>,
-    /// Per row: which node it is, since which iteration it differs, its state, whether the last iteration changed it,
-    /// and the last entry of the log that is about it.
+    /// Per row: which node it is, its state, whether the last iteration changed it, and what it owed to the output when
+    /// it last changed, up to which weight. A run that only is followed has no output.
     members: Vec<u32>,
-    joined: Vec<u32>,
     states: Vec<T>,
     changed: Vec<u8>,
-    last: Vec<u32>,
-    log: Log<T>,
+    sums: Vec<T>,
+    settled: Vec<f64>,
     /// The maximum over the states of the members.
     largest: Vec<T>,
     /// Nodes whose rows an iteration needs, and `[nodes]`: which row.
@@ -77,15 +76,6 @@ pub(super) struct Variant<T: 'static> {
     rows: Buffer<T>,
     edges: EdgeList,
     scratch: TileScratch<T>,
-}
-
-/// States that members had: what they contribute to the output is asked of few, and in the end.
-#[derive(Debug, Default)]
-struct Log<T> {
-    /// Per entry: its iteration, the entry before it about the same row, and the state.
-    steps: Vec<u32>,
-    before: Vec<u32>,
-    states: Vec<T>,
 }
 
 /// Edges of an iteration, those of a receiver next to each other.
@@ -128,11 +118,10 @@ impl<T: Real> Variant<T> {
             crowded: 0,
             slots: vec![NONE; nodes],
             members: Vec::new(),
-            joined: Vec::new(),
             states: Vec::new(),
             changed: Vec::new(),
-            last: Vec::new(),
-            log: Log { steps: Vec::new(), before: Vec::new(), states: Vec::new() },
+            sums: Vec::new(),
+            settled: Vec::new(),
             largest: Vec::new(),
             needed: Vec::new(),
             places: vec![NONE; nodes],
@@ -155,15 +144,13 @@ impl<T: Real> Variant<T> {
         self.crowded = 0;
         self.slots[node] = 0;
         self.members.push(node as u32);
-        self.largest.clone_from(&state);
-        self.states = state;
-        self.joined = vec![0];
+        self.states.clear();
+        self.states.extend_from_slice(&state);
         self.changed = vec![1];
-        self.last = vec![NONE];
-        self.log.steps.clear();
-        self.log.before.clear();
-        self.log.states.clear();
-        self.note_changes();
+        self.sums.clear();
+        self.sums.resize(state.len(), T::ZERO);
+        self.settled = vec![UNTOUCHED];
+        self.largest = state;
     }
 
     /// Goes on until the units stop or the record ends.
@@ -177,11 +164,8 @@ impl<T: Real> Variant<T> {
                 return Progress::Crowded;
             }
             let rests = ground.record.rests() && self.steps >= ground.record.steps() && !self.changed.contains(&1);
-            let mut finite = rests || self.step(ground);
+            let mut finite = rests || self.step(ground, true);
             self.steps += 1;
-            if !rests {
-                self.note_changes();
-            }
             let confidence = self.confidence(ground);
             finite &= self.units.push(|_| Some(confidence));
             self.totals.push(self.units.totals()[0]);
@@ -199,7 +183,7 @@ impl<T: Real> Variant<T> {
 
     /// One iteration of which nothing but the states is asked; returns whether all messages are finite.
     pub(super) fn follow(&mut self, ground: &Ground<'_, T>) -> bool {
-        let finite = self.step(ground);
+        let finite = self.step(ground, false);
         self.steps += 1;
         finite
     }
@@ -228,15 +212,13 @@ impl<T: Real> Variant<T> {
         };
         let mut most = vec![T::from_f64(f64::NEG_INFINITY); width];
         ground.record.raise_by_sums(job.kernels, weights, |node| self.slots[node] != NONE, &mut most);
-        let channels: Vec<u32> = (0..width as u32).collect();
-        let (mut output, mut row) = (vec![T::ZERO; width], vec![T::ZERO; width]);
+        let mut output = vec![T::ZERO; width];
         for (slot, state) in self.states.chunks_exact(width).enumerate() {
             // The same bound as that of the others.
             finish_sum(&mut output, state, UNTOUCHED, weights);
             if is_larger(&output, &most) {
-                output.fill(T::ZERO);
-                let settled = self.settle(ground, slot, &channels, &mut output, &mut row);
-                finish_sum(&mut output, state, settled, weights);
+                output.copy_from_slice(&self.sums[slot * width..(slot + 1) * width]);
+                finish_sum(&mut output, state, self.settled[slot], weights);
                 raise(&mut most, &output);
             }
         }
@@ -244,56 +226,28 @@ impl<T: Real> Variant<T> {
         (most, self.units.clone().results(None))
     }
 
-    /// Adds to `sum`, which is zero, what a member owed to the output when it last changed; returns up to which weight
-    /// that is. `row` is overwritten.
-    fn settle(&self, ground: &Ground<'_, T>, slot: usize, channels: &[u32], sum: &mut [T], row: &mut [T]) -> f64 {
-        let (kernels, width) = (ground.maker.job.kernels, sum.len());
-        let mut entries = Vec::new();
-        let mut entry = self.last[slot];
-        while entry != NONE {
-            entries.push(entry as usize);
-            entry = self.log.before[entry as usize];
-        }
-        let (mut settled, mut state) = (UNTOUCHED, None);
-        // Before it differed it owed what the recorded one would, with the weights of this run.
-        if let Some(before) = (self.joined[slot] as usize).checked_sub(1) {
-            let node = self.members[slot] as usize;
-            settled = ground.record.settle(kernels, node, before, &self.totals, channels, sum, row);
-            state = Some(&*row);
-        }
-        for entry in entries.into_iter().rev() {
-            if let Some(state) = state {
-                settled = settle(kernels, state, self.totals[self.log.steps[entry] as usize - 1], settled, sum);
-            }
-            state = Some(&self.log.states[entry * width..(entry + 1) * width]);
-        }
-        settled
-    }
-
-    /// Puts the states that the last iteration changed into the log.
-    fn note_changes(&mut self) {
-        let width = self.largest.len();
-        for slot in (0..self.members.len()).filter(|&slot| self.changed[slot] == 1) {
-            self.log.before.push(self.last[slot]);
-            self.last[slot] = self.log.steps.len() as u32;
-            self.log.steps.push(self.steps as u32);
-            self.log.states.extend_from_slice(&self.states[slot * width..(slot + 1) * width]);
-        }
-    }
-
-    /// One iteration; returns whether all messages are finite.
-    fn step(&mut self, ground: &Ground<'_, T>) -> bool {
+    /// One iteration; returns whether all messages are finite. `has_output` says whether sums are kept up.
+    fn step(&mut self, ground: &Ground<'_, T>, has_output: bool) -> bool {
         let members = self.members.len();
         self.reach(ground);
         self.list_edges(ground, members);
         self.compute_rows(ground, members);
         self.changed.fill(0);
-        let places =
-            Places { states: self.states.as_mut_ptr(), changed: self.changed.as_mut_ptr(), output: LazyOutput::none() };
+        let output = if has_output {
+            // Those of rows that are new come when it is known which stay.
+            let (width, rows) = (self.largest.len(), self.members.len());
+            self.sums.resize(rows * width, T::ZERO);
+            self.settled.resize(rows, UNTOUCHED);
+            let (rows, settled) = (self.sums.as_mut_ptr(), self.settled.as_mut_ptr());
+            LazyOutput { rows, totals: &self.totals[self.steps], total_step: 0, settled }
+        } else {
+            LazyOutput::none()
+        };
+        let places = Places { states: self.states.as_mut_ptr(), changed: self.changed.as_mut_ptr(), output };
         // SAFETY: the edges name rows that were computed and rows of members.
         let finite = unsafe { ground.maker.fold(self.edges.view(), self.rows.as_ptr(), places, &mut self.scratch) };
         self.needed.drain(..).for_each(|node| self.places[node as usize] = NONE);
-        self.keep_different(ground, members);
+        self.keep_different(ground, members, has_output);
         finite
     }
 
@@ -315,9 +269,7 @@ impl<T: Real> Variant<T> {
                 }
             }
         }
-        self.joined.resize(self.members.len(), self.steps as u32 + 1);
         self.changed.resize(self.members.len(), 0);
-        self.last.resize(self.members.len(), NONE);
     }
 
     /// Whether the last iteration changed a node, in this run; the first `members` rows are different from the record.
@@ -399,7 +351,7 @@ impl<T: Real> Variant<T> {
     }
 
     /// After an iteration: of the rows behind the first `members`, those stay that are not as recorded.
-    fn keep_different(&mut self, ground: &Ground<'_, T>, members: usize) {
+    fn keep_different(&mut self, ground: &Ground<'_, T>, members: usize, has_output: bool) {
         let (record, width) = (ground.record, ground.maker.job.weights.shapes.hidden_row);
         let mut recorded = vec![T::ZERO; width];
         let mut kept = members;
@@ -416,6 +368,9 @@ impl<T: Real> Variant<T> {
             self.changed[kept] = self.changed[slot];
             self.states.copy_within(row, kept * width);
             raise(&mut self.largest, &self.states[kept * width..(kept + 1) * width]);
+            if has_output {
+                self.settle_new(ground, kept, &mut recorded);
+            }
             kept += 1;
         }
         for slot in (0..members).filter(|&slot| self.changed[slot] == 1) {
@@ -423,8 +378,24 @@ impl<T: Real> Variant<T> {
         }
         self.members.truncate(kept);
         self.states.truncate(kept * width);
-        self.joined.truncate(kept);
         self.changed.truncate(kept);
-        self.last.truncate(kept);
+        if has_output {
+            self.sums.truncate(kept * width);
+            self.settled.truncate(kept);
+        }
+    }
+
+    /// What a row that differs for the first time owes: until the iteration before what the recorded one would, with the
+    /// weights of this run. `state` is overwritten.
+    fn settle_new(&mut self, ground: &Ground<'_, T>, slot: usize, state: &mut [T]) {
+        let (kernels, width) = (ground.maker.job.kernels, state.len());
+        let (node, sum) = (self.members[slot] as usize, &mut self.sums[slot * width..(slot + 1) * width]);
+        sum.fill(T::ZERO);
+        let all = ground.record.base.all_channels();
+        let mut settled = ground.record.settle(kernels, node, self.steps, &self.totals, all, sum, state);
+        if self.changed[slot] == 1 {
+            settled = settle(kernels, state, self.totals[self.steps], settled, sum);
+        }
+        self.settled[slot] = settled;
     }
 }
