@@ -156,15 +156,7 @@ fn a_run_repeats_to_the_bit_and_learns() {
             sample
         })
         .collect();
-    let recipe = Recipe {
-        loss: Loss::Mse,
-        price: 0.3,
-        beta_1: 0.9,
-        beta_2: 0.999,
-        epsilon: 1e-5,
-        weight_decay: 0.0,
-        clip_norm: Some(1.0),
-    };
+    let recipe = squares(Some(1.0));
     let models: Vec<ModelSpec> = (0..3)
         .map(|_| {
             let parameters = (0..network.parameters()).map(|_| 0.2 * numbers.symmetric()).collect();
@@ -203,6 +195,11 @@ fn a_run_repeats_to_the_bit_and_learns() {
     }
 }
 
+/// Squared errors with a price on mass left.
+fn squares(clip_norm: Option<f64>) -> Recipe {
+    Recipe { loss: Loss::Mse, price: 0.3, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-5, weight_decay: 0.0, clip_norm }
+}
+
 #[test]
 fn a_model_that_overflows_stops_learning_and_the_others_go_on() {
     let Some(gpu) = gpu("a_model_that_overflows_stops_learning_and_the_others_go_on") else { return };
@@ -210,15 +207,7 @@ fn a_model_that_overflows_stops_learning_and_the_others_go_on() {
     let mut numbers = Numbers::new(9);
     let mut sample = Sample::random(&mut numbers, 6, 0.2, 3, 1);
     sample.targets = vec![1.0];
-    let recipe = Recipe {
-        loss: Loss::Mse,
-        price: 0.3,
-        beta_1: 0.9,
-        beta_2: 0.999,
-        epsilon: 1e-5,
-        weight_decay: 0.0,
-        clip_norm: None,
-    };
+    let recipe = squares(None);
     let model = |scale: f32, numbers: &mut Numbers| {
         let parameters = (0..network.parameters()).map(|_| scale * numbers.symmetric()).collect();
         ModelSpec { network: network.clone(), recipe, parameters }

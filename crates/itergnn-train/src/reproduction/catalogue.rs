@@ -41,7 +41,7 @@ pub(super) fn is_aligned(name: &str) -> bool {
 /// Steps over which the learning rate of the paper's models rises.
 const WARM_UP_STEPS: u64 = 200;
 
-/// Most tours to learn from: the best tour of 33 cities costs a processor some 4 ms, so fewer are seen more often.
+/// Most tours to learn from: to find one costs a processor some 4 ms on average, so fewer are seen more often.
 const TOURS: u64 = 10_000;
 
 /// A paper's cell without a number.
@@ -290,7 +290,7 @@ fn experiment(
         config.log_every = 1_000;
         let epochs = if contender.learns_to_stop() { budget.iterated_epochs } else { budget.epochs };
         let samples = if problem.spec.task() == Task::Tsp { budget.samples.min(TOURS) } else { budget.samples };
-        (epochs * (budget.samples / samples), samples)
+        (epochs.saturating_mul(budget.samples).div_ceil(samples), samples)
     };
     let epochs = if contender.finishing == Finishing::Alone { 1 } else { epochs };
     let finishing = contender.finishing;

@@ -170,7 +170,7 @@ fn report(
     store: &ResultStore,
 ) -> Result<Report, Failure> {
     let plan = format!(
-        "{} training samples; {} epochs for the paper's models that learn when to stop, {} for the others; task-aligned families train by their own recipe, but no longer than --samples and --epochs allow",
+        "{} training samples (of tours at most 10000, seen more often); {} epochs for the paper's models that learn when to stop, {} for the others; task-aligned families train by their own recipe, but no longer than --samples and --epochs allow",
         budget.samples, budget.iterated_epochs, budget.epochs
     );
     let facts = [
