@@ -166,6 +166,7 @@ fn large(gpu: &Gpu) -> Result<(), itergnn_cuda::CudaError> {
         embedding: perceptron(vec![3, 33, 64], true),
         blocks: vec![BlockConfig { layer, controller }],
         readout: Readout::Max,
+        ends: Vec::new(),
         head: perceptron(vec![64, 1], false),
     };
     let parameters: Vec<f32> = (0..network.parameters()).map(|_| 0.12 * (2.0 * numbers.unit() as f32 - 1.0)).collect();
@@ -215,6 +216,7 @@ fn main() -> Result<(), itergnn_cuda::CudaError> {
             embedding: perceptron(vec![3, 33, 64], true),
             blocks: vec![block],
             readout: Readout::Max,
+            ends: Vec::new(),
             head: perceptron(vec![64, 1], false),
         };
         for (name, draw) in GRAPHS {

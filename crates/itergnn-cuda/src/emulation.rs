@@ -26,7 +26,7 @@ use crate::{Loss, Network, Perceptron, Readout, Recipe, Tuning};
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-use support::{Numbers, Sample, all_of, distance, truth};
+use support::{Numbers, Sample, all_of, distance, ends, truth};
 
 /// Shared memory and multiprocessors of an H200.
 const LIMITS: Limits =
@@ -67,11 +67,16 @@ struct Case {
     hidden: usize,
     blocks: usize,
     readout: Readout,
+    loss: Loss,
     tuning: Tuning,
     change: fn(&mut LayerConfig),
 }
 
 impl Case {
+    fn outputs(&self) -> usize {
+        if self.readout == Readout::Pointer { 1 } else { 2 }
+    }
+
     fn network(&self) -> Network {
         let mut layer = LayerConfig::new(self.layer, 3, self.hidden, 1).with_aggregation(self.aggregation);
         (self.change)(&mut layer);
@@ -82,7 +87,8 @@ impl Case {
             embedding: perceptron(vec![3, 5, self.hidden], true),
             blocks: vec![block; self.blocks],
             readout: self.readout,
-            head: perceptron(vec![self.hidden, 2], false),
+            ends: ends(self.readout, self.hidden, 1, self.biased),
+            head: perceptron(vec![self.hidden, self.outputs()], false),
         }
     }
 }
@@ -94,17 +100,11 @@ fn emulated(
     network: &Network,
     parameters: &[f32],
     samples: &crate::Samples,
+    loss: Loss,
     schedule: u32,
 ) -> ([f32; 4], Vec<f32>) {
-    let recipe = Recipe {
-        loss: Loss::Mse,
-        price: PRICE,
-        beta_1: 0.9,
-        beta_2: 0.999,
-        epsilon: 1e-5,
-        weight_decay: 0.0,
-        clip_norm: None,
-    };
+    let recipe =
+        Recipe { loss, price: PRICE, beta_1: 0.9, beta_2: 0.999, epsilon: 1e-5, weight_decay: 0.0, clip_norm: None };
     let batch: Vec<u32> = (0..samples.len() as u32).collect();
     let target = batch.len().div_ceil(plan.graphs_per_pack);
     let packs = pack(samples, &batch, target, plan.capacity, plan.costs(network));
@@ -125,7 +125,7 @@ fn emulated(
         slots.resize(slots.len().next_multiple_of(plan.capacity.graphs), -1);
     }
     let mut launch = Launch { packs: packs.len() as i32, samples: samples.host_addresses(), ..Launch::default() };
-    let workspace = plan.describe(network, 2, &mut launch);
+    let workspace = plan.describe(network, network.head.widths[1], &mut launch);
     let blocks = packs.len() * plan.cluster;
     let mut floats = room(4 * blocks * workspace.floats);
     let mut winners = room(blocks * workspace.winner_bytes);
@@ -177,6 +177,7 @@ fn cases() -> Vec<Case> {
             hidden: 16,
             blocks: 1,
             readout: Readout::Max,
+            loss: Loss::Mse,
             tuning,
             change,
         }
@@ -226,6 +227,34 @@ fn cases() -> Vec<Case> {
             change: rectified,
             ..case("gcn, global memory", LayerKind::Gcn, Aggregation::Max, ControllerConfig::shared(3))
         },
+        Case {
+            tuning: clusters(2, 1),
+            readout: Readout::Edge,
+            loss: Loss::Relative,
+            ..path_sim("edges, clusters of two", iterative(|_| {}))
+        },
+        Case {
+            tuning: plain,
+            readout: Readout::Pointer,
+            ..path_sim("pointers", iterative(|options| options.normalised = true))
+        },
+        Case {
+            readout: Readout::Edge,
+            loss: Loss::CrossEntropy,
+            change: rectified,
+            ..case("classes of edges, gcn", LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(2))
+        },
+        Case {
+            readout: Readout::Pointer,
+            tuning: large,
+            change: rectified,
+            ..case("pointers, gat, global memory", LayerKind::Gat, Aggregation::Max, ControllerConfig::shared(2))
+        },
+        Case {
+            readout: Readout::Node,
+            loss: Loss::CrossEntropy,
+            ..path_sim("classes of nodes", ControllerConfig::shared(2))
+        },
         case("path, attention", LayerKind::Path, Aggregation::Attention, iterative(|_| {})),
         case("mpnn-max, shared", LayerKind::MpnnMax, Aggregation::Max, ControllerConfig::shared(4)),
         Case { change: rectified, ..case("gcn", LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(3)) },
@@ -240,11 +269,7 @@ fn compare(folder: &Path, index: usize, case: &Case) -> Vec<String> {
     let mut samples: Vec<Sample> =
         [5, 14, 9].map(|count| Sample::random(&mut numbers, count, 0.2, 3, 1)).into_iter().collect();
     for sample in &mut samples {
-        if case.readout == Readout::Node {
-            sample.target_rows = vec![0, sample.count() as u32 - 1];
-        }
-        let rows = sample.target_rows.len().max(1);
-        sample.targets = (0..2 * rows).map(|_| 2.0 + numbers.symmetric()).collect();
+        sample.label(&mut numbers, case.readout, case.loss, case.outputs());
     }
     let scale = 1.5 / (case.hidden as f32).sqrt();
     let parameters: Vec<f32> = (0..network.parameters()).map(|_| scale * numbers.symmetric()).collect();
@@ -254,10 +279,10 @@ fn compare(folder: &Path, index: usize, case: &Case) -> Vec<String> {
     let mut settings = network.settings();
     settings.extend(plan.settings());
     let library = compiled(folder, index, &settings);
-    let run = |schedule| emulated(&library, &plan, &network, &parameters, &uploaded, schedule);
+    let run = |schedule| emulated(&library, &plan, &network, &parameters, &uploaded, case.loss, schedule);
     let (report, gradient) = run(1);
     let batch: Vec<&Sample> = samples.iter().collect();
-    let expected = truth(&network, &parameters, &batch, Loss::Mse, PRICE);
+    let expected = truth(&network, &parameters, &batch, case.loss, PRICE);
     let graphs = samples.len() as f64;
     let errors = [
         ("loss", distance(&report[..1], &[expected.loss])),
@@ -282,7 +307,11 @@ fn emulated_kernels_agree_with_the_reference() {
     if Command::new("c++").arg("--version").output().is_err() {
         return println!("skipped: no C++ compiler");
     }
-    let (cases, folder) = (cases(), tempfile::tempdir().unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let mut cases = cases();
+    if let Ok(wanted) = std::env::var("ITERGNN_CASES") {
+        cases.retain(|case| case.name.contains(&wanted));
+    }
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {

@@ -4,6 +4,8 @@ mod maps;
 
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg};
 
+use itergnn_kernels::block::BlockConfig;
+
 use crate::buffers::address;
 use crate::layout::{LargeLaunch, ProgressNumbers};
 use crate::program::{LargeProgram, TILE};
@@ -50,7 +52,8 @@ pub struct LargeAnswer {
 impl LargeGraph {
     /// Whether the kernels for large graphs cover a network.
     pub fn covers(network: &Network) -> bool {
-        network.validate().is_ok() && network.block().aggregates_by_max() && !network.block().node_wise()
+        let is_covered = |block: &BlockConfig| block.aggregates_by_max() && !block.node_wise();
+        network.validate().is_ok() && network.ends.is_empty() && is_covered(network.block())
     }
 
     /// Puts a graph on the card for networks of the shape of `network`.

@@ -9,16 +9,23 @@ pub(crate) type Address = u64;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct SampleAddresses {
     pub(crate) node_offsets: Address,
-    pub(crate) edge_offsets: Address,
     pub(crate) target_offsets: Address,
     pub(crate) nodes: Address,
+    pub(crate) targets: Address,
+    pub(crate) target_rows: Address,
+    pub(crate) edges: EdgeAddresses,
+    pub(crate) asked: EdgeAddresses,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub(crate) struct EdgeAddresses {
+    pub(crate) offsets: Address,
     pub(crate) incoming: Address,
     pub(crate) outgoing: Address,
     pub(crate) senders: Address,
     pub(crate) departures: Address,
-    pub(crate) edges: Address,
-    pub(crate) targets: Address,
-    pub(crate) target_rows: Address,
+    pub(crate) features: Address,
 }
 
 #[repr(C)]
@@ -81,6 +88,7 @@ pub(crate) struct Launch {
     pub(crate) capped: Address,
     pub(crate) embedding: PerceptronNumbers,
     pub(crate) head: PerceptronNumbers,
+    pub(crate) ends: [PerceptronNumbers; 2],
     pub(crate) float_stride: i64,
     pub(crate) winner_stride: i64,
     pub(crate) index_stride: i64,

@@ -72,12 +72,16 @@ pub enum Readout {
     HeadTail = 5,
     /// One prediction per node.
     Node = 6,
+    /// One prediction per edge.
+    Edge = 7,
+    /// One score per choice of a node: its incoming edges, in order, then the node itself.
+    Pointer = 8,
 }
 
 /// Embedding, blocks, readout and head.
 ///
 /// The parameters of a network lie one after the other: the embedding's maps (weight `[inputs, outputs]`, then bias),
-/// the blocks' as [`ParameterLayout`] has them, the head's maps.
+/// the blocks' as [`ParameterLayout`] has them, the maps of the readout, the head's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     /// Node inputs to initial states.
@@ -86,6 +90,9 @@ pub struct Network {
     pub blocks: Vec<BlockConfig>,
     /// How states are read out.
     pub readout: Readout,
+    /// What makes the vector of an edge from `[sender, receiver, features]`, for edges and pointers, then that of a node
+    /// that points at itself, for pointers.
+    pub ends: Vec<Perceptron>,
     /// What makes predictions of what was read out.
     pub head: Perceptron,
 }
@@ -134,7 +141,8 @@ pub struct ModelSpec {
 impl Network {
     /// Number of parameters.
     pub fn parameters(&self) -> usize {
-        self.embedding.parameters() + self.blocks.len() * self.block_parameters() + self.head.parameters()
+        let ends: usize = self.ends.iter().map(Perceptron::parameters).sum();
+        self.embedding.parameters() + self.blocks.len() * self.block_parameters() + ends + self.head.parameters()
     }
 
     /// The block that stands for all of them.
@@ -185,13 +193,23 @@ impl Network {
         if first.max_iterations() == 0 {
             return refused("a block without iterations");
         }
-        for net in [&self.embedding, &self.head] {
+        for net in [&self.embedding, &self.head].into_iter().chain(&self.ends) {
             if net.widths.len() < 2 || net.widths.len() > MAX_MAPS + 1 {
-                return refused("an embedding or head of fewer than one or more than five maps");
+                return refused("an embedding, readout or head of fewer than one or more than five maps");
             }
         }
         let (input, hidden) = (self.embedding.widths[0], first.hidden_width());
-        let fits = self.embedding.widths.last() == Some(&hidden) && self.head.widths[0] == hidden;
+        let mut fits = self.embedding.widths.last() == Some(&hidden) && self.head.widths[0] == hidden;
+        fits &= self.ends.iter().all(|net| net.widths.last() == Some(&hidden));
+        let ends: Vec<usize> = self.ends.iter().map(|net| net.widths[0]).collect();
+        fits &= match (self.readout, ends.as_slice()) {
+            (Readout::Edge, [edge]) => *edge >= 2 * hidden,
+            (Readout::Pointer, [edge, own]) => {
+                *edge >= 2 * hidden && *own == hidden && self.head.widths.last() == Some(&1)
+            }
+            (readout, []) => !matches!(readout, Readout::Edge | Readout::Pointer),
+            _ => false,
+        };
         if !fits || ![0, input].contains(&first.input_width()) {
             return refused("widths that do not follow from each other");
         }
@@ -237,7 +255,8 @@ impl Network {
     /// Whether one launch can run both; depths may differ, except of stacks, whose depth is part of the parameters.
     pub fn has_shape_of(&self, other: &Self) -> bool {
         self.settings() == other.settings()
-            && (&self.embedding, &self.head, self.blocks.len()) == (&other.embedding, &other.head, other.blocks.len())
+            && (&self.embedding, &self.ends, &self.head) == (&other.embedding, &other.ends, &other.head)
+            && self.blocks.len() == other.blocks.len()
             && self.parameters() == other.parameters()
     }
 

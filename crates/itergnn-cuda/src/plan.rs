@@ -4,7 +4,7 @@ use crate::gpu::Limits;
 use crate::layout::Launch;
 use crate::packing::{Capacity, Costs, best_work, packs_of, rows};
 use crate::sizes::{Widths, Workspace};
-use crate::{CudaError, Network, Samples};
+use crate::{CudaError, Network, Perceptron, Readout, Samples};
 
 /// Settings that change the speed and nothing else; what is `None` is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,6 +80,11 @@ impl Plan {
         let wide_winners = samples.largest_degree() >= 0x7f;
         if samples.largest_degree() >= 0x7fff {
             return Err(CudaError::Unsupported("a node with more than 32,766 incoming edges".to_owned()));
+        }
+        // Numbers of a map's rows are counted with 31 bits.
+        let widest = network.ends.iter().map(Perceptron::widest).max().unwrap_or(0);
+        if (most_rows + most_edges).saturating_mul(GRAPHS * widest) > i32::MAX as usize {
+            return Err(CudaError::Unsupported(format!("answers about the edges of a graph with {most_edges}")));
         }
         let widths = Widths::of(network);
         let several = tuning.graphs.is_some_and(|graphs| graphs > 1);
@@ -196,6 +201,16 @@ impl Plan {
         Costs { row: widths.vector * widths.product, edge }
     }
 
+    /// Most rows of a pack that the head has.
+    fn answers(&self, network: &Network) -> usize {
+        let Capacity { graphs, rows, edges } = self.capacity;
+        match network.readout {
+            Readout::Edge => edges,
+            Readout::Pointer => edges + rows,
+            _ => rows.max(graphs),
+        }
+    }
+
     /// Fills in what a launch must know about sizes; returns the workspace of one pack.
     pub(crate) fn describe(&self, network: &Network, outputs: usize, launch: &mut Launch) -> Workspace {
         let widths = Widths::of(network);
@@ -219,14 +234,34 @@ impl Plan {
         launch.at_gradient = reserve(if self.training { row_cap * widths.hidden } else { 0 });
         launch.at_inputs = reserve(row_cap * network.embedding.widths[0]);
         let (embedding, head) = (&network.embedding, &network.head);
-        launch.at_perceptron = reserve(row_cap.max(graphs) * (embedding.values() + head.values()));
-        let scratch = (row_cap.max(graphs) * embedding.widest().max(head.widest())).next_multiple_of(4);
-        launch.at_scratch = reserve(4 * scratch);
+        // The head's maps and those in front of it, on all rows that it has.
+        let answers = self.answers(network);
+        let read: usize = network.ends.iter().chain([head]).map(Perceptron::values).sum();
+        launch.at_perceptron = reserve(row_cap * embedding.values() + answers * read);
+        let widest = network.ends.iter().chain([embedding, head]).map(Perceptron::widest).max().unwrap_or(0);
+        let scratch = (row_cap.max(answers) * widest).next_multiple_of(4);
+        // What the head reads and three gradients; for edges and pointers see `kernels/ends.cu`.
+        let places = match network.ends.len() {
+            0 => 4,
+            _ if !self.training => 5,
+            ends => 5 + 2 * ends,
+        };
+        launch.at_scratch = reserve(places * scratch);
         launch.scratch_size = scratch as i32;
         launch.schedule_units = units as i32;
         launch.embedding = embedding.numbers(0, 0, row_cap);
-        let head_parameters = network.parameters() - head.parameters();
-        launch.head = head.numbers(head_parameters, row_cap * embedding.values(), row_cap.max(graphs));
+        let mut parameter = embedding.parameters() + blocks * network.block_parameters();
+        let mut output = row_cap * embedding.values();
+        for (index, net) in network.ends.iter().enumerate() {
+            launch.ends[index] = net.numbers(parameter, output, answers);
+            (parameter, output) = (parameter + net.parameters(), output + answers * net.values());
+        }
+        // Vectors of edges and of nodes lie together.
+        let last = |net: &Perceptron| net.widths.len() - 2;
+        if let [edge, own] = &network.ends[..] {
+            launch.ends[1].outputs[last(own)] = launch.ends[0].outputs[last(edge)];
+        }
+        launch.head = head.numbers(parameter, output, answers);
         launch.parameter_count = network.parameters() as i32;
         launch.block_offset = embedding.parameters() as i32;
         launch.block_parameters = network.block_parameters() as i32;

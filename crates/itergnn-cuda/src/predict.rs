@@ -47,7 +47,8 @@ pub struct Question<'a> {
 /// What one model predicts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
-    /// One row per graph, or per node for node-level networks; those of graphs that were not asked about are empty.
+    /// One row per graph, node, edge or choice, as the network's readout says; those of graphs that were not asked about
+    /// are empty.
     pub values: Vec<Vec<f32>>,
     /// How the loops of each graph ended.
     pub loops: Loops,
@@ -119,7 +120,7 @@ impl Predictor {
         let gpu = &self.gpu;
         let stream = &gpu.stream;
         let outputs = self.network.head.widths.last().copied().unwrap_or(1);
-        let rows = if self.network.is_node_level() { self.samples.nodes_in_all() } else { self.samples.len() };
+        let rows = self.samples.len().checked_sub(1).map_or(0, |last| self.rows(last).end);
         let mut launch = Launch { samples: self.device_samples.addresses(gpu), ..Launch::default() };
         let workspace = self.plan.describe(&self.network, outputs, &mut launch);
         let numbers: Vec<RecipeNumbers> =
@@ -211,6 +212,6 @@ impl Predictor {
 
     /// The rows of [`Answers::values`] that belong to a graph.
     pub fn rows(&self, sample: usize) -> std::ops::Range<usize> {
-        if self.network.is_node_level() { self.samples.node_range(sample) } else { sample..sample + 1 }
+        self.samples.answers(self.network.readout, sample)
     }
 }

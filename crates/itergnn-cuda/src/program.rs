@@ -10,7 +10,7 @@ use crate::cache;
 use crate::{CudaError, Gpu, Network};
 
 /// The parts of the source, in order.
-pub(crate) const PARTS: [&str; 18] = [
+pub(crate) const PARTS: [&str; 19] = [
     include_str!("kernels/types.cu"),
     include_str!("kernels/vectors.cu"),
     include_str!("kernels/products.cu"),
@@ -26,6 +26,7 @@ pub(crate) const PARTS: [&str; 18] = [
     include_str!("kernels/controller_back.cu"),
     include_str!("kernels/perceptron.cu"),
     include_str!("kernels/readout.cu"),
+    include_str!("kernels/ends.cu"),
     include_str!("kernels/step.cu"),
     include_str!("kernels/kernel.cu"),
     include_str!("kernels/optimiser.cu"),
@@ -232,6 +233,7 @@ mod tests {
             embedding: perceptron(vec![3, 8]),
             blocks: vec![BlockConfig { layer: LayerConfig { use_edge_attributes: true, ..layer }, controller }],
             readout: Readout::Max,
+            ends: Vec::new(),
             head: perceptron(vec![8, 1]),
         }
     }
@@ -245,18 +247,30 @@ mod tests {
             return println!("skipped: {}", CudaError::NoCompiler);
         }
         let nodes = ControllerConfig::iter().with_iter(|options| options.scope = Scope::Node);
+        let with_ends = |readout, count: usize, kind| {
+            let net = |inputs| Perceptron { widths: vec![inputs, 8], biased: true, final_activation: true };
+            let ends = [17, 8].into_iter().take(count).map(net).collect();
+            Network { readout, ends, ..network(kind, Aggregation::Max, ControllerConfig::shared(2)) }
+        };
         let cases = [
             network(LayerKind::PathSim, Aggregation::Max, nodes),
             network(LayerKind::Path, Aggregation::Attention, ControllerConfig::iter_decay()),
             network(LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(2)),
             network(LayerKind::Gat, Aggregation::Max, ControllerConfig::shared(2)),
             network(LayerKind::PathSim, Aggregation::Max, ControllerConfig::iter()),
+            with_ends(Readout::Edge, 1, LayerKind::Gcn),
+            with_ends(Readout::Pointer, 2, LayerKind::PathSim),
         ];
         for (index, network) in cases.iter().enumerate() {
             let mut settings = network.settings();
             settings.extend([("THREADS", 64), ("GRAPHS", 2), ("BLOCKS_PER_SM", 1), ("WIDE_WINNERS", 0)]);
             let cluster = if index == 4 { 4 } else { 1 };
-            settings.extend([("LARGE", index % 2), ("TRAIN", 1), ("PADDING", 8), ("CLUSTER", cluster)]);
+            settings.extend([
+                ("LARGE", index % 2),
+                ("TRAIN", usize::from(index != 6)),
+                ("PADDING", 8),
+                ("CLUSTER", cluster),
+            ]);
             let architecture = if index == 0 { "sm_80" } else { "sm_90" };
             let binary = compile(&PARTS.concat(), &options(architecture, &settings)).unwrap();
             assert!(binary.starts_with(b"\x7fELF"), "{} for {architecture}", network.block().layer.kind);

@@ -1,15 +1,17 @@
 //! Graphs with targets.
 
 mod device;
+mod edges;
 
 use itergnn_kernels::block::BatchView;
 
 use crate::convolution::{Convolved, convolved};
 #[cfg(test)]
-use crate::layout::SampleAddresses;
-use crate::{CudaError, Network};
+use crate::layout::{EdgeAddresses, SampleAddresses};
+use crate::{CudaError, Network, Readout};
 
 pub(crate) use device::DeviceSamples;
+use edges::{Edges, append_offsets};
 
 /// One graph with its targets. Lists count from the graph's own first node and edge; edges are sorted by receiver.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +26,8 @@ pub struct SampleView<'a> {
     pub edges: &'a [f32],
     /// Targets, row after row; may be empty for inference.
     pub targets: &'a [f32],
-    /// The nodes that the rows of the targets belong to; empty where there is one row for the graph.
+    /// At node level the nodes that the rows of the targets belong to. At the others it is empty: there is a row for the
+    /// graph or for every edge, or, for pointers, a number for every node: which of its choices is right.
     pub target_rows: &'a [u32],
 }
 
@@ -58,17 +61,15 @@ pub struct Samples {
     node_width: usize,
     edge_width: usize,
     node_offsets: Vec<u32>,
-    edge_offsets: Vec<u32>,
     target_offsets: Vec<u32>,
     row_offsets: Vec<u32>,
     nodes: Vec<f32>,
-    incoming: Vec<u32>,
-    outgoing: Vec<u32>,
-    senders: Vec<u32>,
-    departures: Vec<u32>,
-    edges: Vec<f32>,
     targets: Vec<f32>,
     target_rows: Vec<u32>,
+    /// What messages go along.
+    edges: Edges,
+    /// What the head answers about, where that are other edges.
+    asked: Option<Edges>,
     largest_degree: usize,
 }
 
@@ -79,17 +80,13 @@ impl Samples {
             node_width,
             edge_width,
             node_offsets: vec![0],
-            edge_offsets: vec![0],
             target_offsets: vec![0],
             row_offsets: vec![0],
             nodes: Vec::new(),
-            incoming: Vec::new(),
-            outgoing: Vec::new(),
-            senders: Vec::new(),
-            departures: Vec::new(),
-            edges: Vec::new(),
             targets: Vec::new(),
             target_rows: Vec::new(),
+            edges: Edges::default(),
+            asked: None,
             largest_degree: 0,
         }
     }
@@ -102,23 +99,13 @@ impl Samples {
         sample.check(self.node_width, Some(self.edge_width))?;
         let count = sample.incoming.len() - 1;
         let number = self.len() as u32;
-        let mut departures: Vec<u32> = (0..sample.senders.len() as u32).collect();
-        departures.sort_by_key(|&edge| sample.senders[edge as usize]);
-        let mut outgoing = vec![0_u32; count + 1];
-        sample.senders.iter().for_each(|&sender| outgoing[sender as usize + 1] += 1);
-        (0..count).for_each(|node| outgoing[node + 1] += outgoing[node]);
         let degree = sample.incoming.windows(2).map(|pair| (pair[1] - pair[0]) as usize).max().unwrap_or(0);
         self.largest_degree = self.largest_degree.max(degree);
+        self.edges.push(sample.incoming, sample.senders, sample.edges);
         self.nodes.extend_from_slice(sample.nodes);
-        self.incoming.extend_from_slice(sample.incoming);
-        self.outgoing.extend(outgoing);
-        self.senders.extend_from_slice(sample.senders);
-        self.departures.extend(departures);
-        self.edges.extend_from_slice(sample.edges);
         self.targets.extend_from_slice(sample.targets);
         self.target_rows.extend_from_slice(sample.target_rows);
         self.node_offsets.push(self.node_offsets[number as usize] + count as u32);
-        self.edge_offsets.push(self.senders.len() as u32);
         self.target_offsets.push(self.targets.len() as u32);
         self.row_offsets.push(self.target_rows.len() as u32);
         Ok(number)
@@ -127,23 +114,13 @@ impl Samples {
     /// Adds all graphs of others; returns the number that their first one has now.
     pub fn append(&mut self, others: Self) -> u32 {
         let first = self.len() as u32;
-        for (own, other) in [
-            (&mut self.node_offsets, &others.node_offsets),
-            (&mut self.edge_offsets, &others.edge_offsets),
-            (&mut self.target_offsets, &others.target_offsets),
-            (&mut self.row_offsets, &others.row_offsets),
-        ] {
-            let last = own.last().copied().unwrap_or(0);
-            own.extend(other[1..].iter().map(|offset| offset + last));
-        }
+        append_offsets(&mut self.node_offsets, &others.node_offsets);
+        append_offsets(&mut self.target_offsets, &others.target_offsets);
+        append_offsets(&mut self.row_offsets, &others.row_offsets);
         self.nodes.extend(others.nodes);
-        self.incoming.extend(others.incoming);
-        self.outgoing.extend(others.outgoing);
-        self.senders.extend(others.senders);
-        self.departures.extend(others.departures);
-        self.edges.extend(others.edges);
         self.targets.extend(others.targets);
         self.target_rows.extend(others.target_rows);
+        self.edges.append(others.edges);
         self.largest_degree = self.largest_degree.max(others.largest_degree);
         first
     }
@@ -151,19 +128,19 @@ impl Samples {
     /// Graph number `sample` as it was given.
     fn view(&self, sample: usize) -> SampleView<'_> {
         let range = |offsets: &[u32]| offsets[sample] as usize..offsets[sample + 1] as usize;
-        let (nodes, edges) = (range(&self.node_offsets), range(&self.edge_offsets));
+        let (nodes, edges) = (range(&self.node_offsets), self.edges.range(sample));
         SampleView {
             nodes: &self.nodes[nodes.start * self.node_width..nodes.end * self.node_width],
-            incoming: &self.incoming[nodes.start + sample..nodes.end + sample + 1],
-            senders: &self.senders[edges.clone()],
-            edges: &self.edges[edges.start * self.edge_width..edges.end * self.edge_width],
+            incoming: &self.edges.incoming[nodes.start + sample..nodes.end + sample + 1],
+            senders: &self.edges.senders[edges.clone()],
+            edges: &self.edges.features[edges.start * self.edge_width..edges.end * self.edge_width],
             targets: &self.targets[range(&self.target_offsets)],
             target_rows: &self.target_rows[range(&self.row_offsets)],
         }
     }
 
     /// The graphs as the kernels of a network read them: for a convolution with its loops, and with its features per
-    /// edge.
+    /// edge; its head still answers about the edges that were given.
     pub(crate) fn read_by(self, network: &Network) -> Result<Self, CudaError> {
         let block = network.block();
         if !block.is_convolution() {
@@ -175,6 +152,7 @@ impl Samples {
             let Convolved { incoming, senders, edges } = convolved(block, &view, self.edge_width);
             result.push(&SampleView { incoming: &incoming, senders: &senders, edges: &edges, ..view })?;
         }
+        result.asked = (!network.ends.is_empty()).then_some(self.edges);
         Ok(result)
     }
 
@@ -193,9 +171,13 @@ impl Samples {
         (self.node_offsets[sample as usize + 1] - self.node_offsets[sample as usize]) as usize
     }
 
-    /// Edges of a graph.
+    /// Edges of a graph: those that messages go along, or that are asked about if these are more.
     pub fn edge_count(&self, sample: u32) -> usize {
-        (self.edge_offsets[sample as usize + 1] - self.edge_offsets[sample as usize]) as usize
+        self.edges.count(sample as usize).max(self.asked().count(sample as usize))
+    }
+
+    fn asked(&self) -> &Edges {
+        self.asked.as_ref().unwrap_or(&self.edges)
     }
 
     /// Numbers in the targets of a graph.
@@ -203,13 +185,23 @@ impl Samples {
         (self.target_offsets[sample as usize + 1] - self.target_offsets[sample as usize]) as usize
     }
 
-    /// The nodes of a graph among those of all.
-    pub(crate) fn node_range(&self, sample: usize) -> std::ops::Range<usize> {
-        self.node_offsets[sample] as usize..self.node_offsets[sample + 1] as usize
+    /// The rows of a network's answers that belong to a graph, among those of all.
+    pub(crate) fn answers(&self, readout: Readout, sample: usize) -> std::ops::Range<usize> {
+        let nodes = self.node_offsets[sample] as usize..self.node_offsets[sample + 1] as usize;
+        let edges = self.asked().range(sample);
+        match readout {
+            Readout::Node | Readout::HeadTail => nodes,
+            Readout::Edge => edges,
+            Readout::Pointer => nodes.start + edges.start..nodes.end + edges.end,
+            _ => sample..sample + 1,
+        }
     }
 
-    pub(crate) fn nodes_in_all(&self) -> usize {
-        self.node_offsets[self.len()] as usize
+    /// Bytes of the lists.
+    fn bytes(&self) -> u64 {
+        let integers = [&self.node_offsets, &self.target_offsets, &self.target_rows];
+        let numbers = integers.iter().map(|list| list.len()).sum::<usize>() + self.nodes.len() + self.targets.len();
+        4 * numbers as u64 + self.edges.bytes() + self.asked.as_ref().map_or(0, Edges::bytes)
     }
 
     /// Most edges that reach one node.
@@ -219,8 +211,11 @@ impl Samples {
 
     pub(crate) fn check(&self, network: &Network) -> Result<(), CudaError> {
         let expected = (network.embedding.widths[0], network.block().edge_width());
-        // A block that reads no edge features may be given some.
-        let fits = self.node_width == expected.0 && (self.edge_width == expected.1 || expected.1 == 0);
+        // A block that reads no edge features may be given some; a head that reads them reads all.
+        let mut fits = self.node_width == expected.0 && (self.edge_width == expected.1 || expected.1 == 0);
+        if let Some(net) = network.ends.first() {
+            fits &= net.widths[0] == 2 * network.block().hidden_width() + self.edge_width;
+        }
         if self.is_empty() || !fits {
             let (node, edge) = (self.node_width, self.edge_width);
             return Err(CudaError::Input(format!(
@@ -240,18 +235,22 @@ impl Samples {
     pub(crate) fn host_addresses(&self) -> SampleAddresses {
         let integers = |list: &[u32]| list.as_ptr() as u64;
         let floats = |list: &[f32]| list.as_ptr() as u64;
+        let edges = |edges: &Edges| EdgeAddresses {
+            offsets: integers(&edges.offsets),
+            incoming: integers(&edges.incoming),
+            outgoing: integers(&edges.outgoing),
+            senders: integers(&edges.senders),
+            departures: integers(&edges.departures),
+            features: floats(&edges.features),
+        };
         SampleAddresses {
             node_offsets: integers(&self.node_offsets),
-            edge_offsets: integers(&self.edge_offsets),
             target_offsets: integers(&self.target_offsets),
             nodes: floats(&self.nodes),
-            incoming: integers(&self.incoming),
-            outgoing: integers(&self.outgoing),
-            senders: integers(&self.senders),
-            departures: integers(&self.departures),
-            edges: floats(&self.edges),
             targets: floats(&self.targets),
             target_rows: integers(&self.target_rows),
+            edges: edges(&self.edges),
+            asked: edges(self.asked()),
         }
     }
 }

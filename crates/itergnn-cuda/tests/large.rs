@@ -32,6 +32,7 @@ fn network(layer: LayerKind, controller: ControllerConfig, biased: bool, hidden:
         embedding: perceptron(vec![INPUTS, (INPUTS + hidden) / 2, hidden], true),
         blocks: vec![BlockConfig { layer: layer.with_homogeneous(!biased), controller }; blocks],
         readout,
+        ends: Vec::new(),
         head: perceptron(vec![hidden, 2], false),
     }
 }

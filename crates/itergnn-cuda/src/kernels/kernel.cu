@@ -31,15 +31,20 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph
         __syncthreads();
         block_forward(s, launch, recipe, block_parameters(launch, parameters, b), b);
     }
-    const int head_rows = ROW_LEVEL ? pack.rows : pack.graphs;
+    const int answers = head_rows(s, launch);
     float *space = s.floats + launch.at_perceptron, *scratch = s.floats + launch.at_scratch;
     if (CLUSTER > 1) {
         share_rows(s);
         sync_cluster();
     }
-    // The head's input lies in front of the room for two gradients.
+    // The head's input lies in front of the room for gradients.
+#if READOUT >= 7
+    const float* read = read_ends(s, launch, parameters, space, scratch);
+#else
+    const float* read = scratch;
     read_out(s, scratch);
-    const float* predictions = perceptron_forward(launch.head, parameters, scratch, space, head_rows, [](int i) { return i; });
+#endif
+    const float* predictions = perceptron_forward(launch.head, parameters, read, space, answers, [](int i) { return i; });
 #if TRAIN
     const Step& now = launch.steps[model];
     float *target = launch.gradients + (long long)block * launch.parameter_count, *output_gradient = s.common + launch.at_gradient;
@@ -55,9 +60,13 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph
         report[2] = counts * iterations;
         report[3] = counts * capped;
     }
-    const float* back = perceptron_backward(launch.head, parameters, scratch, space, space + launch.head.outputs[0], gradient, head_rows, [](int i) { return i; }, target,
-                                            scratch + 2 * launch.scratch_size, launch.scratch_size, true, s.activations, launch.edge_tile * ACTIVATION_STRIDE);
+    float* back = perceptron_backward(launch.head, parameters, read, space, space + launch.head.outputs[0], gradient, answers, [](int i) { return i; }, target,
+                                      scratch + 2 * launch.scratch_size, launch.scratch_size, true, s.activations, launch.edge_tile * ACTIVATION_STRIDE);
+#if READOUT >= 7
+    read_ends_backward(s, launch, parameters, space, scratch, back, target, output_gradient);
+#else
     read_out_backward(s, back, output_gradient);
+#endif
     for (int b = launch.blocks - 1; b >= 0; b--) {
         block_backward(s, launch, recipe, now, block_parameters(launch, parameters, b), b, target + launch.block_offset + (long long)b * launch.block_parameters);
         if (b > 0)
@@ -86,12 +95,22 @@ extern "C" __global__ void IN_CLUSTERS __launch_bounds__(T, BLOCKS_PER_SM) graph
     }
 #else
     const int width = launch.outputs;
-    for (int g = 0; g < pack.graphs; g++) {
-        const int sample = pack.sample[g], rows = ROW_LEVEL ? pack.nodes[g] : 1;
-        const float* from = predictions + (ROW_LEVEL ? pack.row[g] : g) * width;
-        if (cluster_rank() > 0) break;
-        float* to = launch.predictions + model * launch.prediction_stride + (ROW_LEVEL ? launch.samples.node_offsets[sample] : sample) * (long long)width;
-        for (int i = threadIdx.x; i < rows * width; i += T) to[i] = from[i];
+    for (int g = 0; g < pack.graphs && cluster_rank() == 0; g++) {
+        const int sample = pack.sample[g], first = first_head_row(s, launch, g);
+        const Samples& data = launch.samples;
+        const long long nodes = data.node_offsets[sample], edges = EDGE_LEVEL ? data.asked.offsets[sample] : 0;
+        float* to = launch.predictions + model * launch.prediction_stride + (POINTER ? nodes + edges : EDGE_LEVEL ? edges : NODE_LEVEL ? nodes : sample) * width;
+#if READOUT == 8
+        // The choices of a node lie together: the edges that reach it, then itself.
+        const unsigned* incoming = data.asked.incoming + nodes + sample;
+        for (int node = threadIdx.x; node < pack.nodes[g]; node += T) {
+            for (unsigned edge = incoming[node]; edge < incoming[node + 1]; edge++) to[edge + node] = predictions[first + edge];
+            to[incoming[node + 1] + node] = predictions[first_head_row(s, launch, pack.graphs) + pack.row[g] + node];
+        }
+#else
+        const int rows = NODE_LEVEL ? pack.nodes[g] : EDGE_LEVEL ? data.asked.offsets[sample + 1] - edges : 1;
+        for (int i = threadIdx.x; i < rows * width; i += T) to[i] = predictions[first * width + i];
+#endif
         if (threadIdx.x == 0) {
             launch.iterations[(long long)model * launch.samples_count + sample] = pack.iterations[g];
             launch.capped[(long long)model * launch.samples_count + sample] = pack.capped[g];

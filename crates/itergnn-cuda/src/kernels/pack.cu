@@ -165,7 +165,7 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
             pack.row[g] = pack.rows;
             pack.edge[g] = pack.edges;
             pack.nodes[g] = data.node_offsets[sample + 1] - data.node_offsets[sample];
-            pack.edge_count[g] = data.edge_offsets[sample + 1] - data.edge_offsets[sample];
+            pack.edge_count[g] = data.edges.offsets[sample + 1] - data.edges.offsets[sample];
             pack.rows += pad4(pack.nodes[g]);
             pack.edges += pack.edge_count[g];
         }
@@ -175,8 +175,8 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
     float* inputs = s.floats + launch.at_inputs;
     for (int g = 0; g < pack.graphs; g++) {
         const int sample = pack.sample[g], nodes = pack.nodes[g], row = pack.row[g], edge = pack.edge[g];
-        const unsigned first_node = data.node_offsets[sample], first_edge = data.edge_offsets[sample];
-        const unsigned *incoming = data.incoming + first_node + sample, *outgoing = data.outgoing + first_node + sample;
+        const unsigned first_node = data.node_offsets[sample], first_edge = data.edges.offsets[sample];
+        const unsigned *incoming = data.edges.incoming + first_node + sample, *outgoing = data.edges.outgoing + first_node + sample;
         for (int n = threadIdx.x; n < pad4(nodes); n += T) {
             const bool real = n < nodes;
             s.in_begin[row + n] = real ? edge + incoming[n] : 0;
@@ -188,8 +188,8 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
                 for (unsigned e = incoming[n]; e < incoming[n + 1]; e++) s.receivers[edge + e] = row + n;
         }
         for (int e = threadIdx.x; e < pack.edge_count[g]; e += T) {
-            s.senders[edge + e] = row + data.senders[first_edge + e];
-            for (int d = 0; d < DE; d++) s.features[(edge + e) * DE + d] = data.edges[(first_edge + e) * (long long)DE + d];
+            s.senders[edge + e] = row + data.edges.senders[first_edge + e];
+            for (int d = 0; d < DE; d++) s.features[(edge + e) * DE + d] = data.edges.features[(first_edge + e) * (long long)DE + d];
         }
         for (int i = threadIdx.x; i < pad4(nodes) * launch.node_width; i += T) {
             const bool real = i < nodes * launch.node_width;
@@ -201,9 +201,9 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
 #if TRAIN
     for (int g = 0; g < pack.graphs; g++) {
         const int edge = pack.edge[g];
-        const unsigned first_edge = data.edge_offsets[pack.sample[g]];
+        const unsigned first_edge = data.edges.offsets[pack.sample[g]];
         for (int e = threadIdx.x; e < pack.edge_count[g]; e += T) {
-            const int from = edge + data.departures[first_edge + e], receiver = s.receivers[from];
+            const int from = edge + data.edges.departures[first_edge + e], receiver = s.receivers[from];
             s.out_senders[edge + e] = s.senders[from];
             s.out_receivers[edge + e] = receiver;
             s.out_numbers[edge + e] = from - s.in_begin[receiver];

@@ -36,8 +36,8 @@ __device__ const float* perceptron_forward(const Perceptron& net, const float* p
 // From the gradient of the output (overwritten) to those of the parameters and, in the returned place, of the input if `wanted`. `hidden` are the outputs of the first map, `scratch` has
 // room for two gradients, `stage`, in shared memory, for `room` weights.
 template <class Row>
-__device__ const float* perceptron_backward(const Perceptron& net, const float* parameters, const float* input, const float* space, const float* hidden, float* gradient,
-                                            int rows, Row row, float* target, float* scratch, int scratch_size, bool wanted, float* stage, int room) {
+__device__ float* perceptron_backward(const Perceptron& net, const float* parameters, const float* input, const float* space, const float* hidden, float* gradient,
+                                      int rows, Row row, float* target, float* scratch, int scratch_size, bool wanted, float* stage, int room) {
     float* spare = scratch;
     for (int layer = net.layers - 1; layer >= 0; layer--) {
         const int inputs = net.widths[layer], outputs = net.widths[layer + 1];

@@ -1,9 +1,22 @@
 // From node states to the head's input, and from its output to the loss; and back.
 
+// The head's row of a graph; behind the last graph: of all graphs, at edge level of all edges.
+__device__ __forceinline__ int first_head_row(const Space& s, const Launch& launch, int graph) {
+    if (!EDGE_LEVEL) return !NODE_LEVEL ? graph : graph < s.pack->graphs ? s.pack->row[graph] : s.pack->rows;
+    int count = 0;
+    for (int g = 0; g < graph; g++) count += launch.samples.asked.offsets[s.pack->sample[g] + 1] - launch.samples.asked.offsets[s.pack->sample[g]];
+    return count;
+}
+
+// The rows of the pack that the head has: graphs, nodes, edges, or edges and then nodes.
+__device__ __forceinline__ int head_rows(const Space& s, const Launch& launch) {
+    return first_head_row(s, launch, s.pack->graphs) + (POINTER ? s.pack->rows : 0);
+}
+
 // Node states, in `states`, to the rows that the head reads: one per graph, or one per node.
 __device__ void read_out(const Space& s, float* input) {
     const Pack& pack = *s.pack;
-    if (ROW_LEVEL) {
+    if (NODE_LEVEL) {
         for (int i = threadIdx.x; i < pack.rows * H; i += T) input[i] = s.states[i / H * HP + i % H];
     } else {
         for (int i = threadIdx.x; i < pack.graphs * H; i += T) {
@@ -31,7 +44,7 @@ __device__ void read_out_backward(const Space& s, const float* gradient, float* 
         const int row = i / HP, c = i % HP, g = s.graph_of[row];
         float value = 0.f;
         if (c < H && is_node(s, row)) {
-            if (ROW_LEVEL) value = gradient[row * H + c];
+            if (NODE_LEVEL) value = gradient[row * H + c];
             else if (READOUT == 2) value = gradient[g * H + c] / pack.nodes[g];
             else if (READOUT == 3) value = gradient[g * H + c];
             else if (s.chosen[g * HP + c] == row) value = gradient[g * H + c];
@@ -41,41 +54,53 @@ __device__ void read_out_backward(const Space& s, const float* gradient, float* 
     __syncthreads();
 }
 
-// The loss of the pack's predictions, summed into `pack.loss`, and its gradient.
+// The cross-entropy of one choice among `count` scores, of which score i is at `place(i)`, and its gradient.
+template <class Place>
+__device__ __forceinline__ float cross_entropy(const float* scores, int count, int chosen, float share, float* gradient, Place place) {
+    float top = scores[place(0)], sum = 0.f;
+    for (int i = 1; i < count; i++) top = fmaxf(top, scores[place(i)]);
+    for (int i = 0; i < count; i++) sum += expf(scores[place(i)] - top);
+    for (int i = 0; i < count; i++) gradient[place(i)] = (expf(scores[place(i)] - top) / sum - (i == chosen ? 1.f : 0.f)) * share;
+    return -(scores[place(chosen)] - top - logf(sum)) * share;
+}
+
+// The loss of the pack's predictions, which the first thread is given, and its gradient.
 __device__ float loss_and_gradient(const Space& s, const Launch& launch, const Recipe& recipe, const Step& now, const float* predictions, float* gradient) {
     const Pack& pack = *s.pack;
-    const int width = launch.outputs, rows = ROW_LEVEL ? pack.rows : pack.graphs, lane = threadIdx.x % 32;
-    for (int i = threadIdx.x; i < rows * width; i += T) gradient[i] = 0.f;
+    const bool classes = POINTER || recipe.loss == 2;
+    const int width = launch.outputs, numbers = classes ? 1 : width;
+    for (int i = threadIdx.x; i < head_rows(s, launch) * width; i += T) gradient[i] = 0.f;
     __syncthreads();
     float loss = 0.f;
-    if (threadIdx.x < 32) {
-        for (int g = 0; g < pack.graphs; g++) {
-            const int sample = pack.sample[g];
-            const unsigned from = launch.samples.target_offsets[sample], count = launch.samples.target_offsets[sample + 1] - from;
-            const float* targets = launch.samples.targets + from;
-            if (recipe.loss == 2) {
-                // One class per graph.
-                const float* scores = predictions + g * width;
-                float top = scores[0];
-                for (int o = 1; o < width; o++) top = fmaxf(top, scores[o]);
-                float sum = 0.f;
-                for (int o = 0; o < width; o++) sum += expf(scores[o] - top);
-                const int chosen = (int)targets[0];
-                if (lane == 0) loss -= (scores[chosen] - top - logf(sum)) * now.inverse_targets;
-                for (int o = lane; o < width; o += 32)
-                    gradient[g * width + o] = (expf(scores[o] - top) / sum - (o == chosen ? 1.f : 0.f)) * now.inverse_targets;
+    for (int g = 0; g < pack.graphs; g++) {
+        const int sample = pack.sample[g], first = first_head_row(s, launch, g);
+        const unsigned from = launch.samples.target_offsets[sample], count = (launch.samples.target_offsets[sample + 1] - from) / numbers;
+        const float* targets = launch.samples.targets + from;
+        // Every graph begins with another warp.
+        for (unsigned i = (threadIdx.x + T - 32 * g % T) % T; i < count; i += T) {
+#if READOUT == 8
+            const unsigned* incoming = launch.samples.asked.incoming + launch.samples.node_offsets[sample] + sample + i;
+            const int edge = first + incoming[0], edges = incoming[1] - incoming[0], own = first_head_row(s, launch, pack.graphs) + pack.row[g] + i;
+            loss += cross_entropy(predictions, edges + 1, (int)targets[i], now.inverse_targets, gradient, [=](int c) { return c < edges ? edge + c : own; });
+#else
+            const int row = first + (NODE_LEVEL ? launch.samples.target_rows[from / numbers + i] : i);
+            if (classes) {
+                loss += cross_entropy(predictions, width, (int)targets[i], now.inverse_targets, gradient, [=](int c) { return row * width + c; });
                 continue;
             }
-            for (unsigned i = lane; i < count; i += 32) {
-                const int row = ROW_LEVEL ? pack.row[g] + launch.samples.target_rows[(from + i) / width] : g;
-                const int place = row * width + i % width;
-                const float target = targets[i], unit = recipe.loss == 1 ? 1.f / target : 1.f, difference = (predictions[place] - target) * unit;
+            for (int c = 0; c < width; c++) {
+                const int place = row * width + c;
+                const float target = targets[i * width + c], unit = recipe.loss == 1 ? 1.f / target : 1.f, difference = (predictions[place] - target) * unit;
                 loss += difference * difference * now.inverse_targets;
                 gradient[place] = 2.f * difference * unit * now.inverse_targets;
             }
+#endif
         }
-        loss = warp_sum(loss);
     }
+    loss = warp_sum(loss);
+    if (threadIdx.x % 32 == 0) s.activations[threadIdx.x / 32] = loss;
+    __syncthreads();
+    for (int warp = 1; warp < T / 32 && threadIdx.x == 0; warp++) loss += s.activations[warp];
     __syncthreads();
     return loss;
 }

@@ -34,8 +34,8 @@ constexpr int T = THREADS;
 constexpr int G = GRAPHS;
 constexpr bool ITERATIVE = CONTROLLER == 2;
 constexpr bool STACK = CONTROLLER == 0;
-// Predictions belong to nodes, not to graphs.
-constexpr bool ROW_LEVEL = READOUT >= 5;
+// Predictions belong to nodes; to edges; to edges, and to nodes that point at themselves. Otherwise to graphs.
+constexpr bool NODE_LEVEL = READOUT == 5 || READOUT == 6, EDGE_LEVEL = READOUT >= 7, POINTER = READOUT == 8;
 
 static_assert(T % 32 == 0 && T >= HQ && T >= JQ, "threads");
 
@@ -56,16 +56,22 @@ typedef unsigned Index;
 typedef unsigned short Index;
 #endif
 
-// Samples side by side; all lists of a sample count from its own first node and edge.
-struct Samples {
-    const unsigned *node_offsets, *edge_offsets, *target_offsets;
-    const float *nodes;
+// Edges of samples side by side, by receiver; all lists of a sample count from its own first node and edge.
+struct Edges {
+    const unsigned* offsets;
     // [nodes + samples]: where the edges of each node begin, by receiver and by sender.
     const unsigned *incoming, *outgoing;
     const unsigned *senders, *departures;
-    const float *edges;
-    const float *targets;
-    const unsigned *target_rows;
+    const float* features;
+};
+
+// Samples side by side.
+struct Samples {
+    const unsigned *node_offsets, *target_offsets;
+    const float *nodes, *targets;
+    const unsigned* target_rows;
+    // What messages go along, and what the head answers about: the same but for the loops of convolutions.
+    Edges edges, asked;
 };
 
 // The numbers of one model's recipe.
@@ -114,6 +120,8 @@ struct Launch {
     int* iterations;
     int* capped;
     Perceptron embedding, head;
+    // For edges and pointers: what makes the vector of an edge, and of a node that points at itself.
+    Perceptron ends[2];
     long long float_stride, winner_stride, index_stride, prediction_stride;
     int parameter_count, block_offset, block_parameters, blocks;
     int packs, row_cap, edge_cap, edge_tile, iteration_cap;

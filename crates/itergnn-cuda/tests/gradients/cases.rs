@@ -6,6 +6,8 @@ use itergnn_kernels::settings::{
     Activation, Aggregation, ControllerConfig, IterConfig, LayerConfig, LayerKind, ReadoutKind, Scope,
 };
 
+use super::support::ends;
+
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) layer: LayerKind,
@@ -49,6 +51,7 @@ impl Case {
             embedding: perceptron(vec![inputs, (inputs + self.hidden) / 2, self.hidden], true),
             blocks: vec![block; self.blocks],
             readout: self.readout,
+            ends: ends(self.readout, self.hidden, edge, self.biased[1]),
             head: perceptron(vec![self.hidden, outputs], false),
         }
     }
@@ -125,6 +128,8 @@ pub(crate) fn cases() -> Vec<Case> {
     });
     cases.push(Case { readout: Readout::Node, ..path_sim("node level", iterative(|_| {})) });
     cases.push(Case { readout: Readout::First, loss: Loss::CrossEntropy, ..path_sim("classes", iterative(|_| {})) });
+    let classes = Loss::CrossEntropy;
+    cases.push(Case { readout: Readout::Node, loss: classes, ..path_sim("classes of nodes", iterative(|_| {})) });
     cases.push(Case { readout: Readout::Min, ..path_sim("minimum", iterative(|options| options.settle = Some(0.3))) });
     cases.push(Case {
         hidden: 64,
@@ -154,6 +159,32 @@ pub(crate) fn cases() -> Vec<Case> {
             let base = path_sim(&format!("{how}, {cluster} blocks"), controller);
             cases.push(Case { tuning, biased: [true, true], ..base });
         }
+    }
+    // Edges and pointers.
+    for (level, readout) in [("edges", Readout::Edge), ("pointers", Readout::Pointer)] {
+        let biased = [true, true];
+        for (name, layer) in [("path-sim", LayerKind::PathSim), ("mpnn-max", LayerKind::MpnnMax)] {
+            let base = Case::new(&format!("{level}, {name}"), layer, iterative(|options| options.settle = Some(0.3)));
+            cases.push(Case { readout, ..base });
+        }
+        for (name, layer) in [("gcn", LayerKind::Gcn), ("gat", LayerKind::Gat)] {
+            let change: fn(&mut LayerConfig) = |layer| layer.use_edge_attributes = true;
+            let base = Case::new(&format!("{level}, {name}"), layer, ControllerConfig::stack(3));
+            cases.push(Case { readout, biased, change, ..base });
+        }
+        let (aggregation, nodes) = (Aggregation::Attention, iterative(|options| options.scope = Scope::Node));
+        let base = Case::new(&format!("{level}, path attention"), LayerKind::Path, nodes);
+        cases.push(Case { readout, biased, aggregation, ..base });
+        let shared = ControllerConfig::shared(3);
+        let base = path_sim(&format!("{level}, global memory"), shared);
+        cases.push(Case { readout, tuning: large, blocks: 2, ..base });
+        let several = Tuning { graphs: Some(3), cluster: Some(1), ..Tuning::default() };
+        let base = path_sim(&format!("{level}, three graphs per block, hidden 64"), iterative(|_| {}));
+        cases.push(Case { readout, biased, hidden: 64, density: 0.3, tuning: several, ..base });
+    }
+    for (name, loss) in [("relative", Loss::Relative), ("classes", Loss::CrossEntropy)] {
+        let base = path_sim(&format!("edges, {name}"), iterative(|_| {}));
+        cases.push(Case { readout: Readout::Edge, loss, biased: [true, true], ..base });
     }
     let pairs = Tuning { graphs: Some(2), cluster: Some(4), ..Tuning::default() };
     cases.push(Case { tuning: pairs, ..path_sim("two graphs and four blocks", iterative(|_| {})) });

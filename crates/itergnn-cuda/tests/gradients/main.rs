@@ -55,22 +55,18 @@ fn steps_and_gradients_are_those_of_the_reference() {
 fn compare(gpu: &Gpu, seed: u64, case: &Case) -> Vec<String> {
     let mut failures = Vec::new();
     let (inputs, edge) = (3, 1);
-    let outputs = if case.loss == Loss::CrossEntropy { 3 } else { 2 };
+    let outputs = match case.readout {
+        Readout::Pointer => 1,
+        _ if case.loss == Loss::CrossEntropy => 3,
+        _ => 2,
+    };
     let network = case.network(inputs, edge, outputs);
     let mut numbers = Numbers::new(seed);
     let samples: Vec<Sample> = (0..7)
         .map(|_| {
             let count = 4 + numbers.below(16);
             let mut sample = Sample::random(&mut numbers, count, case.density, inputs, edge);
-            if case.loss == Loss::CrossEntropy {
-                sample.targets = vec![numbers.below(outputs) as f32];
-                return sample;
-            }
-            if case.readout == Readout::Node {
-                sample.target_rows = vec![0, count as u32 - 1];
-            }
-            let rows = sample.target_rows.len().max(1);
-            sample.targets = (0..rows * outputs).map(|_| 2.0 + numbers.symmetric()).collect();
+            sample.label(&mut numbers, case.readout, case.loss, outputs);
             sample
         })
         .collect();

@@ -78,6 +78,30 @@ impl Sample {
         self.incoming.len() - 1
     }
 
+    /// With random targets for a readout; where those of nodes are numbers, the first and the last node have some.
+    pub fn label(&mut self, numbers: &mut Numbers, readout: Readout, loss: Loss, outputs: usize) {
+        let count = self.count() as u32;
+        let is_class = loss == Loss::CrossEntropy;
+        if readout == Readout::Node {
+            self.target_rows = if is_class { (0..count).collect() } else { vec![0, count - 1] };
+        }
+        let rows = match readout {
+            Readout::Node => self.target_rows.len(),
+            Readout::Edge => self.senders.len(),
+            Readout::Pointer => {
+                let choices = self.incoming.windows(2).map(|pair| (pair[1] - pair[0]) as usize + 1);
+                self.targets = choices.map(|choices| numbers.below(choices) as f32).collect();
+                return;
+            }
+            _ => 1,
+        };
+        self.targets = if is_class {
+            (0..rows).map(|_| numbers.below(outputs) as f32).collect()
+        } else {
+            (0..rows * outputs).map(|_| 2.0 + numbers.symmetric()).collect()
+        };
+    }
+
     pub fn view(&self) -> SampleView<'_> {
         SampleView {
             nodes: &self.nodes,
@@ -87,6 +111,20 @@ impl Sample {
             targets: &self.targets,
             target_rows: &self.target_rows,
         }
+    }
+}
+
+/// The maps in front of the head that a readout needs.
+pub fn ends(readout: Readout, hidden: usize, edge: usize, biased: bool) -> Vec<Perceptron> {
+    let net = |inputs: usize| Perceptron {
+        widths: vec![inputs, (inputs + hidden) / 2, hidden],
+        biased,
+        final_activation: true,
+    };
+    match readout {
+        Readout::Edge => vec![net(2 * hidden + edge)],
+        Readout::Pointer => vec![net(2 * hidden + edge), net(hidden)],
+        _ => Vec::new(),
     }
 }
 
@@ -224,46 +262,81 @@ pub fn truth(network: &Network, parameters: &[f32], batch: &[&Sample], loss: Los
         tapes.push(tape);
         outputs.push(output);
     }
-    let (pooled, sources) = pool(network.readout, &states, &view, hidden);
-    let head_at = at(network.blocks.len());
-    let answers = perceptron(&network.head, &parameters[head_at..], pooled);
-    let predictions = answers.last().unwrap().clone();
+    let (pooled, sources) = pool(network.readout, &states, &view, (&senders, &features), hidden);
+    let (mut maps, mut ends_at) = (Vec::new(), at(network.blocks.len()));
+    // The vectors of edges, then of nodes that point at themselves.
+    let mut read = if network.ends.is_empty() { pooled.clone() } else { Vec::new() };
+    for (net, input) in network.ends.iter().zip([&pooled, &states]) {
+        let rows = perceptron(net, &parameters[ends_at..], input.clone());
+        read.extend(rows.last().unwrap());
+        maps.push((net, ends_at, rows));
+        ends_at += net.parameters();
+    }
+    let head_at = ends_at;
+    let answers = perceptron(&network.head, &parameters[head_at..], read);
+    let mut predictions = answers.last().unwrap().clone();
     let width = *network.head.widths.last().unwrap();
     let total: usize = batch.iter().map(|sample| sample.targets.len()).sum();
     let mut back = vec![0.0; predictions.len()];
     let mut sum = 0.0;
     for (graph, sample) in batch.iter().enumerate() {
-        if loss == Loss::CrossEntropy {
-            let scores = &predictions[graph * width..(graph + 1) * width];
-            let powers: f64 = scores.iter().map(|score| score.exp()).sum();
-            let class = sample.targets[0] as usize;
-            sum -= scores[class] - powers.ln();
-            for (column, score) in scores.iter().enumerate() {
-                back[graph * width + column] =
-                    (score.exp() / powers - f64::from(u8::from(column == class))) / total as f64;
-            }
-            continue;
-        }
-        for (index, &target) in sample.targets.iter().enumerate() {
-            let row = if sample.target_rows.is_empty() {
-                graph
-            } else {
-                node_offsets[graph] as usize + sample.target_rows[index / width] as usize
+        let (first_node, first_edge) = (node_offsets[graph] as usize, edge_offsets[graph] as usize);
+        let is_class = network.readout == Readout::Pointer || loss == Loss::CrossEntropy;
+        let numbers = if is_class { 1 } else { width };
+        for (index, targets) in sample.targets.chunks(numbers).enumerate() {
+            let row = match network.readout {
+                Readout::Node | Readout::HeadTail => first_node + sample.target_rows[index] as usize,
+                Readout::Edge => first_edge + index,
+                _ => graph,
             };
-            let place = row * width + index % width;
-            let unit = if loss == Loss::Relative { 1.0 / f64::from(target) } else { 1.0 };
-            let difference = (predictions[place] - f64::from(target)) * unit;
-            sum += difference * difference;
-            back[place] = 2.0 * difference * unit / total as f64;
+            if is_class {
+                let places: Vec<usize> = match network.readout {
+                    Readout::Pointer => {
+                        let node = first_node + index;
+                        view.incoming(node).chain([view.edges() + node]).collect()
+                    }
+                    _ => (row * width..(row + 1) * width).collect(),
+                };
+                let powers: f64 = places.iter().map(|&place| predictions[place].exp()).sum();
+                for (choice, &place) in places.iter().enumerate() {
+                    let right = choice == targets[0] as usize;
+                    sum -= if right { predictions[place] - powers.ln() } else { 0.0 };
+                    back[place] = (predictions[place].exp() / powers - f64::from(u8::from(right))) / total as f64;
+                }
+                continue;
+            }
+            for (column, &target) in targets.iter().enumerate() {
+                let place = row * width + column;
+                let unit = if loss == Loss::Relative { 1.0 / f64::from(target) } else { 1.0 };
+                let difference = (predictions[place] - f64::from(target)) * unit;
+                sum += difference * difference;
+                back[place] = 2.0 * difference * unit / total as f64;
+            }
         }
     }
+    if network.readout == Readout::Pointer {
+        // The choices of a node lie together.
+        predictions = (0..view.nodes())
+            .flat_map(|node| view.incoming(node).chain([view.edges() + node]))
+            .map(|row| predictions[row])
+            .collect();
+    }
     let mut gradient = vec![0.0; parameters.len()];
-    let pooled = perceptron_back(&network.head, &parameters[head_at..], &answers, back, &mut gradient[head_at..]);
+    let mut read = perceptron_back(&network.head, &parameters[head_at..], &answers, back, &mut gradient[head_at..]);
     let mut back = vec![0.0; states.len()];
+    for (index, (net, at, rows)) in maps.iter().enumerate().rev() {
+        let own = read.split_off(if index == 0 { 0 } else { view.edges() * hidden });
+        let input = perceptron_back(net, &parameters[*at..], rows, own, &mut gradient[*at..]);
+        if index == 0 {
+            read = input;
+        } else {
+            back.iter_mut().zip(input).for_each(|(back, value)| *back += value);
+        }
+    }
     for (place, (source, share)) in
         sources.iter().flat_map(|(place, list)| list.iter().map(move |entry| (place, entry)))
     {
-        back[*source] += share * pooled[*place];
+        back[*source] += share * read[*place];
     }
     for index in (0..network.blocks.len()).rev() {
         let given = BlockInputs {
@@ -297,12 +370,28 @@ fn pool(
     readout: Readout,
     states: &[f64],
     view: &BatchView<'_>,
+    (senders, features): (&[u32], &[f64]),
     width: usize,
 ) -> (Vec<f64>, Vec<(usize, Vec<(usize, f64)>)>) {
     if matches!(readout, Readout::Node | Readout::HeadTail) {
         return (states.to_vec(), (0..states.len()).map(|place| (place, vec![(place, 1.0)])).collect());
     }
     let (mut values, mut sources) = (Vec::new(), Vec::new());
+    if matches!(readout, Readout::Edge | Readout::Pointer) {
+        let edge_width = features.len() / view.edges().max(1);
+        for receiver in 0..view.nodes() {
+            for edge in view.incoming(receiver) {
+                for node in [senders[edge] as usize, receiver] {
+                    for place in node * width..(node + 1) * width {
+                        sources.push((values.len(), vec![(place, 1.0)]));
+                        values.push(states[place]);
+                    }
+                }
+                values.extend(&features[edge * edge_width..(edge + 1) * edge_width]);
+            }
+        }
+        return (values, sources);
+    }
     for graph in 0..view.graphs() {
         for channel in 0..width {
             let all: Vec<usize> = view.node_range(graph).map(|node| node * width + channel).collect();
