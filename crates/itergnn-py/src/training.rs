@@ -171,13 +171,18 @@ fn one_by_one(
 /// All seeds side by side on the card.
 fn side_by_side(
     config: &RunConfig,
+    own: Option<&OwnData>,
     seeds: Option<&[u64]>,
     directory: &Path,
     options: &TrainOptions,
     told: impl Fn(u64) -> Told + Sync,
 ) -> Result<Vec<Ended>, Fault> {
     let folder = |seed| seeds.map_or_else(|| directory.to_owned(), |_| seed_directory(directory, seed));
-    let run = |&seed: &u64| CardRun { config: RunConfig { seed, ..config.clone() }, directory: Some(folder(seed)) };
+    let run = |&seed: &u64| CardRun {
+        config: RunConfig { seed, ..config.clone() },
+        directory: Some(folder(seed)),
+        data: own.cloned(),
+    };
     let runs: Vec<CardRun> = seeds.unwrap_or(&[config.seed]).iter().map(run).collect();
     let mut outcomes = train_on_card(&runs, options, |index| told(runs[index].config.seed)).map_err(fault)?;
     if seeds.is_none()
@@ -216,9 +221,6 @@ pub(crate) fn train_run<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     guarded(|| {
         let on_card = is_card(device)?;
-        if on_card && data.is_some() {
-            return Err(Fault::input("device 'cuda': own graphs are trained on the CPU").into());
-        }
         let config: RunConfig =
             serde_json::from_str(config).map_err(|error| Fault::input(format!("config: {error}")))?;
         let own = data.map(|data| own_data(&config, data, validation_data)).transpose()?;
@@ -230,7 +232,7 @@ pub(crate) fn train_run<'py>(
             let told =
                 |seed| Told { seed, callback: callback.clone(), stop: Arc::clone(stop), raised: Arc::clone(&kept) };
             let ended: Vec<Ended> = match seeds {
-                seeds if on_card => side_by_side(&config, seeds.as_deref(), &directory, &options, told)?,
+                seeds if on_card => side_by_side(&config, own.as_ref(), seeds.as_deref(), &directory, &options, told)?,
                 None => {
                     let mut told = told(config.seed);
                     let outcome = match &own {

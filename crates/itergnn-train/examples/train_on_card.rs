@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let name = Path::new(path).file_stem().unwrap_or_default();
         for seed in 0..seeds {
             let directory = seed_directory(&PathBuf::from(directory).join(name), seed);
-            runs.push(CardRun { config: RunConfig { seed, ..config.clone() }, directory: Some(directory) });
+            runs.push(CardRun { config: RunConfig { seed, ..config.clone() }, directory: Some(directory), data: None });
         }
     }
     let stop: Arc<AtomicBool> = Arc::default();

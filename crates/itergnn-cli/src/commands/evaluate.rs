@@ -65,7 +65,6 @@ pub(crate) fn run(arguments: &EvalArguments, given: &Given) -> Result<(), Failur
         return classification::evaluate_model(arguments, &model, &card);
     }
     if let Some(task) = own::task_of(&card) {
-        arguments.compute.refuse_card()?;
         return match algorithms::learned_by(&card) {
             Some(spec) if arguments.samples_of.data.is_none() => {
                 algorithms::evaluate(arguments, given, &model, spec, &device)

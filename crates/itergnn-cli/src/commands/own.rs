@@ -7,7 +7,7 @@ use itergnn::{
     train::{
         Holdout, ModelConfig, OwnTask, RunConfig, RunTask,
         data::{Dataset, OwnData, read_file},
-        evaluation::{EvalOptions, ModelPredictor, OwnReport, evaluate_own},
+        evaluation::{EvalOptions, OwnReport, evaluate_own},
     },
 };
 
@@ -125,9 +125,9 @@ pub(super) fn judge(
 ) -> Result<(), Failure> {
     let options =
         EvalOptions { engine: arguments.engine.engine, cap: arguments.max_iterations, ..EvalOptions::default() };
-    let predictor = ModelPredictor::new(model, device);
+    let predictor = arguments.compute.predictor(model, device)?;
     let progress = Progress::new("graphs", data.len());
-    let report = evaluate_own(&predictor, task, data, &options, &mut |done| progress.at(done)).map_err(failure)?;
+    let report = evaluate_own(&*predictor, task, data, &options, &mut |done| progress.at(done)).map_err(failure)?;
     drop(progress);
     if arguments.json { print_json(&report) } else { print(&table(&report)) }
 }

@@ -35,9 +35,8 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
     let device = arguments.compute.start_anywhere()?;
     let on_card = arguments.compute.device == DeviceName::Cuda;
     let config = configuration(arguments, given)?;
-    if on_card && !(matches!(config.method, MethodConfig::Supervised(_)) && matches!(config.task, RunTask::BuiltIn(_)))
-    {
-        let why = "--device cuda: only learning from samples that are drawn runs there; leave the flag out";
+    if on_card && !matches!(config.method, MethodConfig::Supervised(_)) {
+        let why = "--device cuda: only learning from samples runs there; leave the flag out";
         return Err(Failure::bad_input(why));
     }
     let seeds = seeds(arguments, config.seed)?;
@@ -55,7 +54,7 @@ pub(crate) fn run(arguments: &TrainArguments, given: &Given) -> Result<(), Failu
     }
     let views = Views::new();
     let results = match seeds {
-        seeds if on_card => train_beside(arguments, &config, seeds.as_deref(), &options, &views)?,
+        seeds if on_card => train_beside(arguments, &config, data.as_ref(), seeds.as_deref(), &options, &views)?,
         Some(seeds) => {
             let (out, view) = (Some(&*arguments.out), |seed| views.of_seed(seed));
             let outcomes = match &data {
@@ -95,6 +94,7 @@ type Ended = Vec<(u64, Result<Outcome, TrainError>)>;
 fn train_beside(
     arguments: &TrainArguments,
     config: &RunConfig,
+    data: Option<&OwnData>,
     seeds: Option<&[u64]>,
     options: &TrainOptions,
     views: &Views,
@@ -102,6 +102,7 @@ fn train_beside(
     let run = |seed: u64| CardRun {
         config: RunConfig { seed, ..config.clone() },
         directory: Some(seeds.map_or_else(|| arguments.out.clone(), |_| seed_directory(&arguments.out, seed))),
+        data: data.cloned(),
     };
     let runs: Vec<CardRun> = seeds.unwrap_or(&[config.seed]).iter().map(|&seed| run(seed)).collect();
     let outcomes = train_on_card(&runs, options, |index| views.of_seed(runs[index].config.seed));

@@ -2,21 +2,20 @@
 
 use burn::tensor::Device;
 use itergnn_cuda::{Gpu, Mode, ModelSpec, Moments as CardMoments, Network, Samples, StepReport as CardReport};
-use itergnn_nn::{GnnModel, GraphModelConfig, InitRng, named_tensors, replace_tensors};
-use itergnn_tasks::Split;
+use itergnn_nn::{GnnModel, GraphModelConfig, InitRng, Level, named_tensors, replace_tensors};
 
 use super::crew::{Joining, Line};
 use super::network::{Slot, flatten, graph_model, network, recipe, single, slots, unflatten};
-use super::samples::{empty, push, scaled};
+use super::samples::{empty, push, scaled, targets};
 use crate::TrainError;
-use crate::config::{ResolvedRun, RunConfig, SupervisedConfig, splits};
-use crate::data::{SampleSource, epoch_order};
+use crate::config::{ResolvedRun, RunConfig, SupervisedConfig};
+use crate::data::{Dataset, OwnData, epoch_order};
 use crate::evaluation::Predicted;
 use crate::learning::{LearnerState, Moments, StepReport};
 use crate::records::{EpochRecord, Record, StepRecord};
 use crate::run::{MethodState, Progress};
 use crate::session::{Advance, Clock, Facts, Method};
-use crate::supervised::{Place, Validator, loss_of, measure_of};
+use crate::supervised::{Learned, Place, Validator, loss_of, measure_of};
 
 /// Most steps between two looks at whether the run should stop.
 const STEPS_AT_ONCE: u64 = 1_024;
@@ -29,6 +28,7 @@ pub(super) struct Member {
     model: GnnModel,
     slots: Vec<Slot>,
     network: Network,
+    own: Option<OwnData>,
     /// What the model knew when its run last took steps, or before it joined.
     parameters: Vec<f32>,
     moments: CardMoments,
@@ -38,7 +38,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(run: &ResolvedRun, line: Line) -> Result<Self, TrainError> {
+    pub(super) fn new(run: &ResolvedRun, own: Option<&OwnData>, line: Line) -> Result<Self, TrainError> {
         let config = run.config.clone();
         let settings = config.supervised()?.clone();
         let graph = graph_model(&run.model)?;
@@ -56,6 +56,7 @@ impl Member {
             model,
             slots,
             network,
+            own: own.cloned(),
             parameters,
             moments,
             place,
@@ -133,11 +134,12 @@ fn widened(report: &CardReport, graphs: usize) -> StepReport {
 }
 
 /// Samples for the card.
-pub(super) fn upload(source: &SampleSource, model: &GraphModelConfig) -> Result<Samples, TrainError> {
+pub(super) fn upload(source: &dyn Dataset, level: Level, model: &GraphModelConfig) -> Result<Samples, TrainError> {
     let mut samples = empty(model);
-    for index in 0..source.count() as u32 {
+    for index in 0..source.len() {
         let sample = source.sample(index)?;
-        push(&mut samples, model, &sample.graph, &sample.target, &sample.target_nodes)?;
+        let (targets, rows) = targets(&sample, level).map_err(|why| TrainError::config("data", why))?;
+        push(&mut samples, model, &sample.graph, &targets, &rows)?;
     }
     Ok(samples)
 }
@@ -148,12 +150,9 @@ impl Method for Member {
     }
 
     fn prepare(&mut self) -> Result<(), TrainError> {
-        let task = self.config.task.built_in().ok_or_else(|| TrainError::config("task", "own graphs are not drawn"))?;
-        let (train, _) = splits(task, &self.config.selection)?;
-        let seed = Split::Train.seed(self.settings.data.seed.unwrap_or(self.config.seed));
-        let training = upload(&SampleSource::new(&train, seed, self.settings.data.train)?, self.graph()?)?;
-        let validator = Validator::new(&self.config, &Device::flex())?;
-        let validation = upload(validator.source()?, self.graph()?)?;
+        let Learned { source, level, validator } = Learned::new(&self.config, self.own.as_ref(), &Device::flex())?;
+        let training = upload(&*source, level, self.graph()?)?;
+        let validation = upload(validator.samples(), level, self.graph()?)?;
         let model = ModelSpec {
             network: self.network.clone(),
             recipe: recipe(self.graph()?, loss_of(&self.config), &self.config.optimiser)?,

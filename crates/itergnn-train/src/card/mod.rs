@@ -13,7 +13,8 @@ mod timing;
 
 use std::path::PathBuf;
 
-use crate::config::{ResolvedRun, RunConfig};
+use crate::config::{ResolvedRun, RunConfig, RunTask};
+use crate::data::OwnData;
 use crate::records::Observer;
 use crate::session::Session;
 use crate::{SeedOutcome, TrainError, TrainOptions};
@@ -28,11 +29,13 @@ pub struct CardRun {
     pub config: RunConfig,
     /// Where its files go, if anywhere.
     pub directory: Option<PathBuf>,
+    /// The samples of a run on own graphs.
+    pub data: Option<OwnData>,
 }
 
 /// Whether the card can train such a run.
 pub(crate) fn is_covered(run: &ResolvedRun) -> bool {
-    let learns_from_samples = run.config.supervised().is_ok() && run.config.task.built_in().is_some();
+    let learns_from_samples = run.config.supervised().is_ok() && !matches!(run.config.task, RunTask::Own(_));
     learns_from_samples && network::graph_model(&run.model).is_ok_and(|model| network::network(model).is_ok())
 }
 
@@ -51,7 +54,11 @@ pub fn train_on_card<O: Observer>(
     options: &TrainOptions,
     observe: impl Fn(usize) -> O + Sync,
 ) -> Result<Vec<SeedOutcome>, TrainError> {
-    let resolved = runs.iter().map(|run| run.config.resolve()).collect::<Result<Vec<_>, _>>()?;
+    let resolve = |run: &CardRun| match &run.data {
+        Some(data) => run.config.resolve_for(data),
+        None => run.config.resolve(),
+    };
+    let resolved = runs.iter().map(resolve).collect::<Result<Vec<_>, _>>()?;
     let networks = resolved.iter().map(|run| Ok(network::network(network::graph_model(&run.model)?)?));
     let networks = networks.collect::<Result<Vec<_>, TrainError>>()?;
     let gpu = member::open()?;
@@ -68,7 +75,7 @@ pub fn train_on_card<O: Observer>(
                 scope.spawn(move || {
                     let seed = resolved.config.seed;
                     let mut observer = observe(index);
-                    let begin = |run: &ResolvedRun| Member::new(run, line);
+                    let begin = |resolved: &ResolvedRun| Member::new(resolved, run.data.as_ref(), line);
                     let result = Session::begin(resolved, begin, run.directory.as_deref(), options, &mut observer)
                         .and_then(|session| session.run(&mut observer))
                         .map(|(outcome, _)| outcome);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use itergnn_cuda::{CudaError, Loss, Network, Perceptron, Readout, Recipe};
 use itergnn_nn::controllers::{ControllerConfig, Mode};
 use itergnn_nn::layers::{EdgeOrder, LayerKind};
-use itergnn_nn::{BlockConfig, GnnConfig, GraphModelConfig, MlpConfig, NamedTensor, ReadoutKind};
+use itergnn_nn::{BlockConfig, GnnConfig, GraphModelConfig, MlpConfig, NamedTensor, Prior, ReadoutKind};
 
 use crate::config::{LossKind, OptimiserConfig};
 
@@ -32,26 +32,41 @@ pub(super) fn network(model: &GraphModelConfig) -> Result<Network, CudaError> {
         ReadoutKind::First => Readout::First,
         ReadoutKind::HeadTail => Readout::HeadTail,
         ReadoutKind::Node => Readout::Node,
+        ReadoutKind::Edge => Readout::Edge,
+        ReadoutKind::Pointer => Readout::Pointer,
         other => return Err(refused(format!("the readout {other}"))),
     };
     let plain =
         |net: MlpConfig| Perceptron { widths: net.widths(), biased: net.bias, final_activation: net.final_activation };
-    let network = Network { embedding: plain(model.embedding()), blocks, readout, head: plain(model.head()) };
+    let ends = ends(model).into_iter().map(|(_, net)| plain(net)).collect();
+    let network = Network { embedding: plain(model.embedding()), blocks, readout, ends, head: plain(model.head()) };
     network.validate()?;
     Ok(network)
+}
+
+/// The maps of a readout of edges or pointers, by name.
+fn ends(model: &GraphModelConfig) -> Vec<(&'static str, MlpConfig)> {
+    let hidden = model.hidden_width;
+    let net = |inputs: usize| MlpConfig::new(inputs, hidden, 2).with_bias(model.prior != Prior::Full);
+    let edge = ("edge", net(2 * hidden + model.edge_width));
+    match model.readout {
+        ReadoutKind::Edge => vec![edge],
+        ReadoutKind::Pointer => vec![edge, ("own", net(hidden))],
+        _ => Vec::new(),
+    }
 }
 
 /// The numbers of a recipe.
 ///
 /// # Errors
-/// [`CudaError::Unsupported`] for classes measured in a unit, which do not scale.
+/// [`CudaError::Unsupported`] for classes and pointers measured in a unit, which do not scale.
 pub(super) fn recipe(
     model: &GraphModelConfig,
     loss: LossKind,
     optimiser: &OptimiserConfig,
 ) -> Result<Recipe, CudaError> {
-    if loss == LossKind::CrossEntropy && model.unit != 1.0 {
-        return Err(CudaError::Unsupported("classes measured in a unit".to_owned()));
+    if (loss == LossKind::CrossEntropy || model.readout == ReadoutKind::Pointer) && model.unit != 1.0 {
+        return Err(CudaError::Unsupported("classes or pointers measured in a unit".to_owned()));
     }
     let price = match model.blocks.first().map(|block| &block.controller) {
         Some(ControllerConfig::Iter(config) | ControllerConfig::IterDecay(config)) => config.settle,
@@ -107,6 +122,11 @@ pub(super) fn slots(model: &GraphModelConfig, tensors: &BTreeMap<String, NamedTe
         }
         if matches!(block.controller, ControllerConfig::Iter(_) | ControllerConfig::IterDecay(_)) {
             map(&format!("{path}.confidence.linear"), &mut push)?;
+        }
+    }
+    for (name, net) in ends(model) {
+        for layer in 0..net.layers {
+            map(&format!("network.readout.{name}.layers.{layer}"), &mut push)?;
         }
     }
     for layer in 0..model.head_layers {
@@ -223,7 +243,12 @@ mod tests {
                 (LayerKind::Gcn, Max),
                 (LayerKind::Gat, Max),
             ] {
-                let config = preset(name, &TaskWidths::graph(3, 1, 1)).unwrap();
+                let widths = match kind {
+                    LayerKind::MpnnMax => TaskWidths::edge(3, 1, 2),
+                    LayerKind::Path => TaskWidths::pointer(3, 1),
+                    _ => TaskWidths::graph(3, 1, 1),
+                };
+                let config = preset(name, &widths).unwrap();
                 let GnnConfig::Graph(config) = config else { panic!("{name} is a graph model") };
                 let mut config = config.with_hidden_width(6).with_layer(kind, aggregation);
                 config.blocks[0].layer.edge_order = EdgeOrder::ReceiverFirst;

@@ -36,7 +36,8 @@ pub fn time_steps_on_card(
     };
     let batch_size = samples.count() as usize;
     let options = EnsembleOptions { batch_size, tuning: Tuning::default() };
-    let mut ensemble = Ensemble::new(&Gpu::open()?, &vec![spec; models], upload(samples, graph)?, options)?;
+    let mut ensemble =
+        Ensemble::new(&Gpu::open()?, &vec![spec; models], upload(samples, samples.level()?, graph)?, options)?;
     let batch = |_: usize, _: usize, list: &mut Vec<u32>| {
         list.extend(0..batch_size as u32);
         0.0

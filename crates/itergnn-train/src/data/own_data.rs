@@ -1,5 +1,6 @@
 //! Own labelled graphs, ready to be trained on.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -18,6 +19,12 @@ pub struct OwnData {
     pub train: Arc<dyn Dataset>,
     /// Samples that the best epoch is chosen on.
     pub validation: Arc<dyn Dataset>,
+}
+
+impl fmt::Debug for OwnData {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} samples to learn from, {} to choose by", self.train.len(), self.validation.len())
+    }
 }
 
 impl OwnData {

@@ -223,7 +223,7 @@ fn train_group(
     let run = |&index: &usize| {
         let job = &jobs[index];
         let directory = Some(job.folder(runs));
-        CardRun { config: RunConfig { seed: job.seed, ..job.experiment.config.clone() }, directory }
+        CardRun { config: RunConfig { seed: job.seed, ..job.experiment.config.clone() }, directory, data: None }
     };
     let list: Vec<CardRun> = group.iter().map(run).collect();
     let own = TrainOptions { start: Start::ResumeOrNew, ..options.clone() };

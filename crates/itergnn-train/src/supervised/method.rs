@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use burn::tensor::Device;
 use itergnn_graph::rng;
-use itergnn_nn::{GnnModel, Level};
-use itergnn_tasks::Split;
+use itergnn_nn::GnnModel;
 use rand::Rng;
 
-use super::{Place, Validator};
+use super::{Learned, Place};
 use crate::TrainError;
-use crate::config::{Finishing, Measure, ResolvedRun, RunConfig, RunTask, SupervisedConfig, splits};
-use crate::data::{Batches, Dataset, HostBatch, OwnData, SampleSource, epoch_order};
+use crate::config::{Finishing, Measure, ResolvedRun, RunConfig, SupervisedConfig};
+use crate::data::{Batches, HostBatch, OwnData, epoch_order};
 use crate::learning::Learner;
 use crate::records::{EpochRecord, Record, StepRecord};
 use crate::run::{MethodState, Progress};
@@ -34,9 +33,7 @@ pub(crate) struct Supervised {
 }
 
 struct Data {
-    source: Arc<dyn Dataset>,
-    level: Level,
-    validator: Validator,
+    learned: Learned,
     /// What is left of the epoch.
     batches: Option<Batches>,
 }
@@ -68,8 +65,8 @@ impl Supervised {
             return Ok(None);
         }
         let batches = data.batches.get_or_insert_with(|| {
-            let order = epoch_order(self.config.seed, self.place.epoch, data.source.len());
-            let (source, level) = (Arc::clone(&data.source), data.level);
+            let order = epoch_order(self.config.seed, self.place.epoch, data.learned.source.len());
+            let (source, level) = (Arc::clone(&data.learned.source), data.learned.level);
             let make = move |indices: &[u32]| HostBatch::of(&*source, indices, level);
             Batches::new(make, order, self.settings.batch_size, self.place.batch as usize)
         });
@@ -101,9 +98,9 @@ impl Supervised {
 
     /// What follows the last step of a model whose training does not end with it.
     fn finish_model(&mut self) -> Result<(), TrainError> {
-        let Some(data) = &self.data else { return Ok(()) };
-        let count = data.source.len().min(FINISHING_SAMPLES) as u32;
-        let samples = HostBatch::of(&*data.source, &(0..count).collect::<Vec<_>>(), data.level)?;
+        let Some(Data { learned, .. }) = &self.data else { return Ok(()) };
+        let count = learned.source.len().min(FINISHING_SAMPLES) as u32;
+        let samples = HostBatch::of(&*learned.source, &(0..count).collect::<Vec<_>>(), learned.level)?;
         self.place.refit = self.learner.finish(&samples)?;
         Ok(())
     }
@@ -112,7 +109,7 @@ impl Supervised {
     fn close_epoch(&mut self, progress: &mut Progress, clock: &Clock) -> Result<EpochRecord, TrainError> {
         let Some(data) = &mut self.data else { return Err(TrainError::Worker("there are no samples".to_owned())) };
         data.batches = None;
-        let validations = data.validator.validate(&self.learner.model())?;
+        let validations = data.learned.validator.validate(&self.learner.model())?;
         // A model that is finished at the end is not yet itself before: the last epoch counts.
         let (finishes, measure) = (self.learner.needs_finish(), self.measure);
         let record = self.place.close(&validations, |new, old| finishes || measure.improves(new, old), progress, clock);
@@ -128,25 +125,8 @@ impl Method for Supervised {
     }
 
     fn prepare(&mut self) -> Result<(), TrainError> {
-        if let RunTask::Algorithm(spec) = &self.config.task {
-            self.own = Some(OwnData::drawn(spec, &self.settings, &self.config.selection, self.config.seed)?);
-        }
-        self.data = Some(match (&self.config.task, self.config.task.labels(), &self.own) {
-            (_, Some(task), Some(own)) => Data {
-                source: Arc::clone(&own.train),
-                level: task.level,
-                validator: Validator::own(&self.config, &task, Arc::clone(&own.validation), &self.device),
-                batches: None,
-            },
-            (RunTask::BuiltIn(spec), ..) => {
-                let (train, _) = splits(spec, &self.config.selection)?;
-                let seed = Split::Train.seed(self.settings.data.seed.unwrap_or(self.config.seed));
-                let source = SampleSource::new(&train, seed, self.settings.data.train)?;
-                let validator = Validator::new(&self.config, &self.device)?;
-                Data { level: source.level()?, source: Arc::new(source), validator, batches: None }
-            }
-            _ => return Err(TrainError::config("data", "there are no samples")),
-        });
+        let learned = Learned::new(&self.config, self.own.as_ref(), &self.device)?;
+        self.data = Some(Data { learned, batches: None });
         Ok(())
     }
 

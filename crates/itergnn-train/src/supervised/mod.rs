@@ -1,9 +1,11 @@
 //! Learning from labelled samples: steps, epochs and their validation.
 
+mod learned;
 mod method;
 mod place;
 mod validator;
 
+pub(crate) use learned::Learned;
 pub(crate) use method::Supervised;
 pub(crate) use place::Place;
 pub use validator::{Validations, Validator};

@@ -90,10 +90,7 @@ impl Validator {
         let lifted_options = RunOptions::inference().with_cap(self.lifted_cap).with_engine(self.engine);
         let memory = EvalOptions::default().memory;
         self.validate_by(|indices, in_training| {
-            let data: &dyn Dataset = match &self.samples {
-                Samples::Task(source) => source,
-                Samples::Own(_, data) => &**data,
-            };
+            let data = self.samples();
             let samples = indices.iter().map(|&index| data.sample(index.into())).collect::<Result<Vec<_>, _>>()?;
             let sizes: Vec<_> = samples.iter().map(|sample| (sample.graph.nodes(), sample.graph.edges())).collect();
             let options = if in_training { &as_in_training } else { &lifted_options };
@@ -101,11 +98,11 @@ impl Validator {
         })
     }
 
-    /// The samples that models are judged by, if they are those of a built-in task.
-    pub(crate) fn source(&self) -> Result<&SampleSource, TrainError> {
+    /// The samples that models are judged by.
+    pub(crate) fn samples(&self) -> &dyn Dataset {
         match &self.samples {
-            Samples::Task(source) => Ok(source),
-            Samples::Own(..) => Err(TrainError::config("task", "own graphs are not drawn")),
+            Samples::Task(source) => source,
+            Samples::Own(_, data) => &**data,
         }
     }
 
@@ -116,10 +113,7 @@ impl Validator {
         mut predict: impl FnMut(&[u32], bool) -> Result<Predicted, TrainError>,
     ) -> Result<Validations, TrainError> {
         let (mut training, mut lifted) = (Tally::default(), Tally::default());
-        let count = match &self.samples {
-            Samples::Task(source) => source.count(),
-            Samples::Own(_, data) => data.len(),
-        } as u32;
+        let count = self.samples().len() as u32;
         for start in (0..count).step_by(PART) {
             let part: Vec<u32> = (start..count.min(start + PART as u32)).collect();
             let records = self.judge(&part, &predict(&part, true)?)?;
