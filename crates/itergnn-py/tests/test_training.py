@@ -141,13 +141,15 @@ def test_a_card_is_used_or_the_librarys_line_says_why_not(tmp_path):
         assert "\n" not in str(error) and "CUDA" in str(error)
         with pytest.raises(itergnn.RunError, match="CUDA"):
             itergnn.evaluate(small().model, size=6, count=4, device="cuda", max_iterations=30)
+        with pytest.raises(itergnn.RunError, match="CUDA"):
+            itergnn.train(labelled_lines(4), device="cuda", progress=False)
     else:
         assert [seed.status for seed in run.seeds] == ["finished"] * 2
         settings = {"size": 6, "count": 20, "max_iterations": 30}
         there, here = (itergnn.evaluate(run.model, device=device, **settings)["relative_loss"] for device in ("cuda", "cpu"))
         assert there == pytest.approx(here, rel=1e-3)
-    with pytest.raises(ValueError, match="own graphs are trained on the CPU"):
-        itergnn.train(labelled_lines(4), device="cuda", progress=False)
+        own = itergnn.train(labelled_lines(4), device="cuda", epochs=1, progress=False)
+        assert [seed.status for seed in own.seeds] == ["finished"]
     with pytest.raises(ValueError):
         small(device="cuda", model="max-plus")
 

@@ -144,7 +144,8 @@ fn own(level: Level, classes: Option<usize>, count: u64) -> OwnData {
             Level::Node => (0..nodes).map(number).collect(),
             Level::Edge => (0..edges.len()).map(number).collect(),
             Level::Pointer => {
-                let incoming = |node: usize| edges.iter().position(|edge| edge[1] as usize == node && node % 3 != 0);
+                let incoming =
+                    |node: usize| edges.iter().position(|edge| edge[1] as usize == node && !node.is_multiple_of(3));
                 (0..nodes).map(|node| incoming(node).map_or(-1.0, |edge| edge as f32)).collect()
             }
         };

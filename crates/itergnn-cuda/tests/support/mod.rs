@@ -382,10 +382,9 @@ fn pool(
         for receiver in 0..view.nodes() {
             for edge in view.incoming(receiver) {
                 for node in [senders[edge] as usize, receiver] {
-                    for place in node * width..(node + 1) * width {
-                        sources.push((values.len(), vec![(place, 1.0)]));
-                        values.push(states[place]);
-                    }
+                    let places = node * width..(node + 1) * width;
+                    sources.extend(places.clone().zip(values.len()..).map(|(place, at)| (at, vec![(place, 1.0)])));
+                    values.extend_from_slice(&states[places]);
                 }
                 values.extend(&features[edge * edge_width..(edge + 1) * edge_width]);
             }

@@ -52,8 +52,11 @@ pub(super) fn with_view<T>(
     })
 }
 
+/// Targets and the nodes of their rows.
+type Targets<'a> = (Cow<'a, [f32]>, Cow<'a, [u32]>);
+
 /// Targets as the card reads them, and the nodes that their rows belong to; the message of a failure is one line.
-pub(super) fn targets(sample: &Example, level: Level) -> Result<(Cow<'_, [f32]>, Cow<'_, [u32]>), String> {
+pub(super) fn targets(sample: &Example, level: Level) -> Result<Targets<'_>, String> {
     let rows = match level {
         Level::Node if sample.target_nodes.is_empty() => Cow::Owned((0..sample.graph.nodes() as u32).collect()),
         _ => Cow::Borrowed(&sample.target_nodes[..]),
