@@ -33,6 +33,7 @@ mod ensemble;
 mod error;
 mod gpu;
 mod large;
+mod launch;
 mod layout;
 mod network;
 mod packing;

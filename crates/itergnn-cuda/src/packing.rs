@@ -71,17 +71,21 @@ pub(crate) fn packs_of(work: usize, usual: usize, batch: usize) -> usize {
     ((work + usual / 2) / usual.max(1)).clamp(1, batch.max(1))
 }
 
-/// The work of a pack with which `models` batches at once are done soonest on `places` multiprocessors, near `usual`:
-/// smaller packs spread the work better, until there are more of them than places. Found by packing batches as they
-/// might be drawn from the samples.
+/// Edges that take as long as what every tile of edges takes however few it has.
+const TILE_EDGES: usize = 24;
+
+/// The work of a pack with which `models` batches at once are done soonest on `places` multiprocessors, near `usual`,
+/// and how long they take: smaller packs spread the work better, until there are more of them than places. Found by
+/// packing batches as they might be drawn from the samples. Edges go through a thread block in tiles of so many.
 pub(crate) fn best_work(
     samples: &Samples,
     (models, batch, places): (usize, usize, usize),
     capacity: Capacity,
+    tile: usize,
     costs: Costs,
     usual: usize,
-) -> usize {
-    const STEPS: usize = 20;
+) -> (usize, usize) {
+    const STEPS: usize = 40;
     // What a pack takes however little it has.
     let fixed = usual / 8;
     let mut number = 0x1234_5678_9abc_def1_u64;
@@ -99,9 +103,11 @@ pub(crate) fn best_work(
             let mut last = 0;
             for list in step {
                 let work = |list: &[u32]| list.iter().map(|&sample| costs.of(samples, sample)).sum::<usize>();
+                let edges = |list: &[u32]| list.iter().map(|&sample| samples.edge_count(sample)).sum::<usize>();
                 let target = packs_of(work(list), usual * share / 100, batch);
                 for pack in pack(samples, list, target, capacity, costs) {
-                    let end = free.pop().map_or(0, |Reverse(start)| start) + fixed + work(&pack);
+                    let tiles = edges(&pack).div_ceil(tile.max(1)) * TILE_EDGES * costs.edge;
+                    let end = free.pop().map_or(0, |Reverse(start)| start) + fixed + work(&pack) + tiles;
                     free.push(Reverse(end));
                     last = last.max(end);
                 }
@@ -110,7 +116,8 @@ pub(crate) fn best_work(
         };
         steps.iter().map(last).sum()
     };
-    (94..108).min_by_key(|&share| time(share)).map_or(usual, |share| usual * share / 100)
+    let best = (94..108).map(|share| (time(share), usual * share / 100)).min();
+    best.map_or((usual, 0), |(time, work)| (work, time))
 }
 
 #[cfg(test)]
@@ -160,7 +167,7 @@ mod tests {
         let samples = lines(&(4..34).collect::<Vec<_>>());
         let (capacity, costs) = (Capacity { graphs: 8, rows: 128, edges: 300 }, Costs { row: 1, edge: 1 });
         let usual = 4 * (0..30).map(|sample| costs.of(&samples, sample)).sum::<usize>() / 30;
-        let best = |places| best_work(&samples, (16, 32, places), capacity, costs, usual);
+        let best = |places| best_work(&samples, (16, 32, places), capacity, 128, costs, usual).0;
         // 512 graphs are 128 packs of usual work.
         assert!(best(150) < best(132), "{} {}", best(150), best(132));
         assert!(best(132) < best(126), "{} {}", best(132), best(126));

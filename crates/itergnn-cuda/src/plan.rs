@@ -131,28 +131,44 @@ impl Plan {
             let places =
                 if cluster > 1 { limits.clusters_at_once(cluster) } else { limits.multiprocessors * blocks }.max(1);
             let share = tuning.graphs.unwrap_or((models * batch).div_ceil(places)).clamp(1, most_graphs);
-            // As many graphs as spread the work over the card, fewer where shared memory ends; a quarter more room than
-            // the mean needs.
+            // As many graphs as spread the work over the card, fewer where shared memory ends; an eighth or a quarter
+            // more room than the mean needs, which tiles of edges lack.
             for graphs in (1..=share).rev() {
-                let room = |most: usize, mean: usize| if graphs == 1 { most } else { most.max(mean * graphs * 5 / 4) };
-                let capacity = Capacity {
-                    graphs: most_graphs,
-                    rows: rows(room(most_rows, mean_rows)),
-                    edges: room(most_edges, mean_edges),
-                };
-                plan = Self { blocks_per_multiprocessor: blocks, capacity, graphs_per_pack: graphs, ..plan };
-                let tile = plan.widest_tile(&widths, limits.shared_memory(blocks), tuning.edge_tile);
-                let small = if widths.convolution { 0 } else { SMALL_TILE };
-                let enough = small.max(plan.smallest_tile(&widths)).min(tuning.edge_tile.unwrap_or(usize::MAX));
-                if indices_fit(capacity) && tile.is_some_and(|tile| tile >= enough || graphs == 1) {
-                    plan.edge_tile = tile.unwrap_or(enough);
+                let in_packs = training && graphs > 1 && cluster == 1;
+                let mut best = None;
+                for eighths in if in_packs { 9..=10 } else { 10..=10 } {
+                    let room = |most: usize, mean: usize| {
+                        if graphs == 1 { most } else { most.max(mean * graphs * eighths / 8) }
+                    };
+                    let capacity = Capacity {
+                        graphs: most_graphs,
+                        rows: rows(room(most_rows, mean_rows)),
+                        edges: room(most_edges, mean_edges),
+                    };
+                    plan = Self { blocks_per_multiprocessor: blocks, capacity, graphs_per_pack: graphs, ..plan };
+                    let tile = plan.widest_tile(&widths, limits.shared_memory(blocks), tuning.edge_tile);
+                    let small = if widths.convolution { 0 } else { SMALL_TILE };
+                    let enough = small.max(plan.smallest_tile(&widths)).min(tuning.edge_tile.unwrap_or(usize::MAX));
+                    let Some(tile) = tile.filter(|&tile| indices_fit(capacity) && (tile >= enough || graphs == 1))
+                    else {
+                        continue;
+                    };
+                    plan.edge_tile = tile;
                     plan.shared_bytes = plan.shared(&widths);
                     let costs = plan.costs(network);
                     plan.pack_work = graphs * (mean_rows * costs.row + mean_edges * costs.edge);
-                    if training && graphs > 1 && cluster == 1 {
+                    let mut time = 0;
+                    if in_packs {
                         let at_once = (models, batch, places);
-                        plan.pack_work = best_work(samples, at_once, capacity, costs, plan.pack_work);
+                        // Convolutions take all edges at once.
+                        let tiles = if widths.convolution { usize::MAX } else { tile };
+                        (plan.pack_work, time) = best_work(samples, at_once, capacity, tiles, costs, plan.pack_work);
                     }
+                    if best.as_ref().is_none_or(|&(other, _)| time < other) {
+                        best = Some((time, plan));
+                    }
+                }
+                if let Some((_, plan)) = best {
                     return Ok(plan);
                 }
             }

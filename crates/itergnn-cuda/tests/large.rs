@@ -8,7 +8,7 @@
 
 mod support;
 
-use itergnn_cuda::{LargeGraph, Loss, Mode, Network, Perceptron, Readout};
+use itergnn_cuda::{Gpu, LargeGraph, Loss, Mode, Network, Perceptron, Readout};
 use itergnn_kernels::block::BlockConfig;
 use itergnn_kernels::settings::{
     Aggregation, ControllerConfig, IterConfig, LayerConfig, LayerKind, ReadoutKind, Scope,
@@ -78,27 +78,34 @@ fn a_large_graph_is_predicted_as_the_reference_does() {
             Readout::Mean,
         ),
     ];
-    for (kind, hidden) in [(LayerKind::PathSim, 64), (LayerKind::Path, 32), (LayerKind::MpnnMax, 10)] {
-        for (seed, (name, controller, readout)) in controllers.iter().enumerate() {
-            let network = network(kind, *controller, seed % 2 == 1, hidden, *readout);
-            let mut numbers = Numbers::new(seed as u64 + 1);
-            let mut sample = graph(&mut numbers, 700);
-            if *readout == Readout::Node {
-                sample.target_rows = vec![3];
+    // Compiling the kernels takes longer than running them, so networks go side by side.
+    std::thread::scope(|scope| {
+        for (kind, hidden) in [(LayerKind::PathSim, 64), (LayerKind::Path, 32), (LayerKind::MpnnMax, 10)] {
+            for (seed, (name, controller, readout)) in controllers.iter().enumerate() {
+                let (gpu, network) = (&gpu, network(kind, *controller, seed % 2 == 1, hidden, *readout));
+                scope.spawn(move || compare(gpu, &format!("{kind} {name}"), &network, seed as u64 + 1));
             }
-            let scale = 1.5 / (hidden as f32).sqrt();
-            let parameters: Vec<f32> = (0..network.parameters()).map(|_| scale * numbers.symmetric()).collect();
-            let large = LargeGraph::new(&gpu, &network, &sample.view()).unwrap();
-            let mode = Mode { cap: None, settles: true };
-            let found = large.predict(&network, &parameters, mode).unwrap();
-            let expected = truth(&network, &parameters, &[&sample], Loss::Mse, 0.3);
-            let error = distance(&found.values, &expected.predictions);
-            println!("{kind} {name}: {error:.1e}, {} iterations", found.iterations);
-            assert!(error < 1e-4, "{kind} {name}: {error:.2e}");
-            assert_eq!((found.iterations as f64, f64::from(found.capped)), (expected.iterations, expected.capped));
-            assert_eq!(found, again(&large, &network, &parameters, found.seconds));
         }
+    });
+}
+
+fn compare(gpu: &Gpu, name: &str, network: &Network, seed: u64) {
+    let mut numbers = Numbers::new(seed);
+    let mut sample = graph(&mut numbers, 700);
+    if network.readout == Readout::Node {
+        sample.target_rows = vec![3];
     }
+    let scale = 1.5 / (network.blocks[0].hidden_width() as f32).sqrt();
+    let parameters: Vec<f32> = (0..network.parameters()).map(|_| scale * numbers.symmetric()).collect();
+    let large = LargeGraph::new(gpu, network, &sample.view()).unwrap();
+    let mode = Mode { cap: None, settles: true };
+    let found = large.predict(network, &parameters, mode).unwrap();
+    let expected = truth(network, &parameters, &[&sample], Loss::Mse, 0.3);
+    let error = distance(&found.values, &expected.predictions);
+    println!("{name}: {error:.1e}, {} iterations", found.iterations);
+    assert!(error < 1e-4, "{name}: {error:.2e}");
+    assert_eq!((found.iterations as f64, f64::from(found.capped)), (expected.iterations, expected.capped));
+    assert_eq!(found, again(&large, network, &parameters, found.seconds));
 }
 
 /// The same once more, but for the time that it took.

@@ -1,10 +1,11 @@
 //! Batches of many steps: packed on the host, launched one after the other.
 
-use cudarc::driver::{CudaSlice, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaSlice, LaunchConfig};
 
 use super::{Ensemble, UPDATE_THREADS};
 use crate::CudaError;
 use crate::buffers::address;
+use crate::launch::launch_early;
 use crate::layout::{Launch, StepNumbers};
 use crate::packing::pack;
 use crate::report::{RECORD, StepReport};
@@ -122,9 +123,9 @@ impl Ensemble {
             // SAFETY: the structs have the layout that the kernels read, and every address points to a buffer of the
             // size that the plan gave; buffers live until the stream has used them.
             unsafe {
-                stream.launch_builder(&self.program.graph_step).arg(&launch).launch(shape)?;
-                stream.launch_builder(&self.program.sum_gradients).arg(&update).launch(update_shape)?;
-                stream.launch_builder(&self.program.adam).arg(&update).launch(update_shape)?;
+                launch_early(gpu, &self.program.graph_step, shape, &launch)?;
+                launch_early(gpu, &self.program.sum_gradients, update_shape, &update)?;
+                launch_early(gpu, &self.program.adam, update_shape, &update)?;
             }
         }
         Ok(records)

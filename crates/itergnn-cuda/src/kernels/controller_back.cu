@@ -128,6 +128,39 @@ __device__ void confide_backward(const Space& s, const Launch& launch, const Rec
     __syncthreads();
 }
 
+// Readout and confidence both read single rows, so that each channel of a graph contributes to two of them.
+constexpr bool SINGLE_ROWS = ITERATIVE && !NODE_WISE && CONFIDENCE_READOUT == 0 && (READOUT == 0 || READOUT == 1 || READOUT == 4);
+
+// What a channel of a graph contributes to the gradient of a step's states, by itself and through the confidence.
+struct Contribution {
+    int row;
+    float weight, part;
+};
+
+// Channel `i % HP` of graph `i / HP`; what does not exist contributes nothing.
+__device__ __forceinline__ Contribution contribution_of(const Space& s, const Launch& launch, const Record& record, int step, int i) {
+    const Pack& pack = *s.pack;
+    const int g = i / HP, c = i % HP, place = step * launch.schedule_units + g;
+    if (g >= pack.graphs || c >= H || !(pack.active >> g & 1)) return {-1, 0.f, 0.f};
+    const int pooled = (step * G + g) * HP + c;
+    float part = record.scale[place] * s.cw[c];
+    if (SCALE_FREE) {
+        const float value = record.pooled[pooled], pull = record.pull[place];
+        part -= value > 0.f ? pull : value < 0.f ? -pull : 0.f;
+    }
+    return {record.rows[pooled], record.weight[place], part};
+}
+
+// Adds them to the gradients, in `states`; the thread's first one is known.
+__device__ __forceinline__ void add_to_single_rows(const Space& s, const Launch& launch, const Record& record, int step, const Contribution& first) {
+    for (int i = threadIdx.x; i < s.pack->graphs * HP; i += T) {
+        const Contribution own = i == threadIdx.x ? first : contribution_of(s, launch, record, step, i);
+        if (own.row < 0) continue;
+        s.states[s.chosen[i] * HP + i % HP] += own.weight * s.picked[i];
+        s.states[own.row * HP + i % HP] += own.part;
+    }
+}
+
 // Adds to the gradient of a step's states what the output and the confidence contribute.
 __device__ __forceinline__ void add_contributions(const Space& s, const Launch& launch, const Record& record, const int* iterations, const float* state,
                                                   const float* output_gradient, bool picked, int step, int row, int column, float4& gradient) {

@@ -16,6 +16,7 @@ struct Update {
 constexpr int UPDATE_THREADS = 256;
 
 extern "C" __global__ void __launch_bounds__(UPDATE_THREADS) sum_gradients(const __grid_constant__ Update update) {
+    wait_for_launches_before();
     const int model = blockIdx.y, i = blockIdx.x * UPDATE_THREADS + threadIdx.x, packs = update.steps[model].packs;
     __shared__ double squares[UPDATE_THREADS / 32];
     float sum = 0.f;
@@ -38,6 +39,7 @@ extern "C" __global__ void __launch_bounds__(UPDATE_THREADS) sum_gradients(const
 }
 
 extern "C" __global__ void __launch_bounds__(UPDATE_THREADS) adam(const __grid_constant__ Update update) {
+    wait_for_launches_before();
     const int model = blockIdx.y, i = blockIdx.x * UPDATE_THREADS + threadIdx.x;
     const Recipe& recipe = update.recipes[model];
     const Step& step = update.steps[model];

@@ -155,29 +155,37 @@ __device__ __forceinline__ bool is_own(const Space& s, int row) {
 __device__ bool load_pack(const Space& s, const Launch& launch, int model, int number) {
     const Samples& data = launch.samples;
     Pack& pack = *s.pack;
+    // The rows of a large graph are in global memory.
+    if (LARGE) wait_for_launches_before();
+    for (int slot = threadIdx.x; slot < G; slot += T) {
+        const int sample = launch.slots[((long long)model * launch.packs + number) * G + slot];
+        pack.sample[slot] = sample;
+        pack.nodes[slot] = sample < 0 ? 0 : data.node_offsets[sample + 1] - data.node_offsets[sample];
+        pack.edge_count[slot] = sample < 0 ? 0 : data.edges.offsets[sample + 1] - data.edges.offsets[sample];
+    }
+    __syncthreads();
     if (threadIdx.x == 0) {
         pack.graphs = pack.rows = pack.edges = 0;
-        for (int slot = 0; slot < G; slot++) {
-            const int sample = launch.slots[((long long)model * launch.packs + number) * G + slot];
-            if (sample < 0) break;
-            const int g = pack.graphs++;
-            pack.sample[g] = sample;
+        for (int g = 0; g < G && pack.sample[g] >= 0; g++) {
+            pack.graphs++;
             pack.row[g] = pack.rows;
             pack.edge[g] = pack.edges;
-            pack.nodes[g] = data.node_offsets[sample + 1] - data.node_offsets[sample];
-            pack.edge_count[g] = data.edges.offsets[sample + 1] - data.edges.offsets[sample];
             pack.rows += pad4(pack.nodes[g]);
             pack.edges += pack.edge_count[g];
         }
     }
     __syncthreads();
-    if (pack.graphs == 0) return false;
-    float* inputs = s.floats + launch.at_inputs;
-    for (int g = 0; g < pack.graphs; g++) {
+    if (pack.graphs == 0) {
+        wait_for_launches_before();
+        return false;
+    }
+    // Graphs are read side by side, each by its share of the threads.
+    const int threads = T / pack.graphs, thread = threadIdx.x % threads, own = threadIdx.x / threads;
+    for (int g = own; g < pack.graphs; g += pack.graphs) {
         const int sample = pack.sample[g], nodes = pack.nodes[g], row = pack.row[g], edge = pack.edge[g];
         const unsigned first_node = data.node_offsets[sample], first_edge = data.edges.offsets[sample];
         const unsigned *incoming = data.edges.incoming + first_node + sample, *outgoing = data.edges.outgoing + first_node + sample;
-        for (int n = threadIdx.x; n < pad4(nodes); n += T) {
+        for (int n = thread; n < pad4(nodes); n += threads) {
             const bool real = n < nodes;
             s.in_begin[row + n] = real ? edge + incoming[n] : 0;
             s.in_end[row + n] = real ? edge + incoming[n + 1] : 0;
@@ -187,22 +195,18 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
             if (real)
                 for (unsigned e = incoming[n]; e < incoming[n + 1]; e++) s.receivers[edge + e] = row + n;
         }
-        for (int e = threadIdx.x; e < pack.edge_count[g]; e += T) {
+        for (int e = thread; e < pack.edge_count[g]; e += threads) {
             s.senders[edge + e] = row + data.edges.senders[first_edge + e];
             for (int d = 0; d < DE; d++) s.features[(edge + e) * DE + d] = data.edges.features[(first_edge + e) * (long long)DE + d];
-        }
-        for (int i = threadIdx.x; i < pad4(nodes) * launch.node_width; i += T) {
-            const bool real = i < nodes * launch.node_width;
-            inputs[row * launch.node_width + i] = real ? data.nodes[first_node * (long long)launch.node_width + i] : 0.f;
         }
     }
     for (int i = threadIdx.x; i < pack.rows * HP; i += T) s.winners[i] = SELF;
     __syncthreads();
 #if TRAIN
-    for (int g = 0; g < pack.graphs; g++) {
+    for (int g = own; g < pack.graphs; g += pack.graphs) {
         const int edge = pack.edge[g];
         const unsigned first_edge = data.edges.offsets[pack.sample[g]];
-        for (int e = threadIdx.x; e < pack.edge_count[g]; e += T) {
+        for (int e = thread; e < pack.edge_count[g]; e += threads) {
             const int from = edge + data.edges.departures[first_edge + e], receiver = s.receivers[from];
             s.out_senders[edge + e] = s.senders[from];
             s.out_receivers[edge + e] = receiver;
@@ -213,6 +217,14 @@ __device__ bool load_pack(const Space& s, const Launch& launch, int model, int n
     }
 #endif
     if (threadIdx.x < pack.graphs) divide_rows(s, threadIdx.x);
+    // From here on the block writes to global memory, and reads what the launches before it wrote.
+    wait_for_launches_before();
+    float* inputs = s.floats + launch.at_inputs;
+    for (int g = own; g < pack.graphs; g += pack.graphs) {
+        const int width = launch.node_width, size = pack.nodes[g] * width, row = pack.row[g];
+        const float* nodes = data.nodes + data.node_offsets[pack.sample[g]] * (long long)width;
+        for (int i = thread; i < pad4(pack.nodes[g]) * width; i += threads) inputs[row * width + i] = i < size ? nodes[i] : 0.f;
+    }
     __syncthreads();
     if (CLUSTER > 1) {
         for (int e = threadIdx.x; e < pack.edges; e += T)

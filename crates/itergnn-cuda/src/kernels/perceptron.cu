@@ -11,13 +11,22 @@ __device__ const float* perceptron_forward(const Perceptron& net, const float* p
         const float *weight = parameters + net.parameters[layer], *bias = weight + inputs * outputs;
         const bool active = layer + 1 < net.layers || net.final_activation;
         float* output = space + net.outputs[layer];
-        for (int i = threadIdx.x; i < (rows + TOGETHER - 1) / TOGETHER * outputs; i += T) {
+        // A warp for each of a few numbers.
+        const bool few = rows * outputs <= 2 * WARPS;
+        for (int i = threadIdx.x / 32; few && i < rows * outputs; i += WARPS) {
+            const int at = row(i / outputs), column = i % outputs;
+            float sum = 0.f;
+            for (int k = threadIdx.x % 32; k < inputs; k += 32) sum += input[at * inputs + k] * weight[k * outputs + column];
+            sum = warp_sum(sum) + (net.biased ? bias[column] : 0.f);
+            if (threadIdx.x % 32 == 0) output[at * outputs + column] = active ? leaky(sum) : sum;
+        }
+        for (int i = threadIdx.x; !few && i < (rows + TOGETHER - 1) / TOGETHER * outputs; i += T) {
             const int first = i / outputs * TOGETHER, column = i % outputs;
             int at[TOGETHER];
             float sums[TOGETHER];
 #pragma unroll
             for (int r = 0; r < TOGETHER; r++) at[r] = row(min(first + r, rows - 1)), sums[r] = net.biased ? bias[column] : 0.f;
-#pragma unroll 4
+#pragma unroll 8
             for (int k = 0; k < inputs; k++) {
                 const float factor = weight[k * outputs + column];
 #pragma unroll
@@ -51,21 +60,27 @@ __device__ float* perceptron_backward(const Perceptron& net, const float* parame
             }
             __syncthreads();
         }
-        for (int i = threadIdx.x; i < (inputs + INPUTS_TOGETHER - 1) / INPUTS_TOGETHER * outputs; i += T) {
+        // Lanes that share the rows of a sum, where there are few sums.
+        const int items = (inputs + INPUTS_TOGETHER - 1) / INPUTS_TOGETHER * outputs, lanes = 16 * items <= T ? 16 : 4 * items <= T ? 4 : 1;
+        for (int i = threadIdx.x / lanes; i < (lanes == 1 ? items : T / lanes); i += T / lanes) {
             const int first = i / outputs * INPUTS_TOGETHER, column = i % outputs;
             float sums[INPUTS_TOGETHER];
 #pragma unroll
             for (int k = 0; k < INPUTS_TOGETHER; k++) sums[k] = 0.f;
 #pragma unroll 4
-            for (int r = 0; r < rows; r++) {
+            for (int r = threadIdx.x % lanes; r < rows && i < items; r += lanes) {
                 const int at = row(r);
                 const float factor = gradient[at * outputs + column];
 #pragma unroll
                 for (int k = 0; k < INPUTS_TOGETHER; k++) sums[k] += before[at * inputs + min(first + k, inputs - 1)] * factor;
             }
+            for (int offset = lanes / 2; offset; offset >>= 1) {
+#pragma unroll
+                for (int k = 0; k < INPUTS_TOGETHER; k++) sums[k] += __shfl_xor_sync(~0u, sums[k], offset);
+            }
 #pragma unroll
             for (int k = 0; k < INPUTS_TOGETHER; k++)
-                if (first + k < inputs) weight_target[(first + k) * outputs + column] = sums[k];
+                if (i < items && threadIdx.x % lanes == 0 && first + k < inputs) weight_target[(first + k) * outputs + column] = sums[k];
         }
         if (net.biased)
             for (int column = threadIdx.x; column < outputs; column += T) {

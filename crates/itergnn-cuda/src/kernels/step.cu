@@ -235,6 +235,8 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
             if (!CONVOLUTION) prefetch(winners + (step - 1) * row_size, pack.rows * HP * (int)sizeof(Winner));
             prefetch(history + (step - 1) * row_size, pack.rows * HP * 4);
         }
+        const bool single_rows = SINGLE_ROWS && picks_rows(launch, block);
+        const Contribution contribution = single_rows ? contribution_of(s, launch, record, step, threadIdx.x) : Contribution{-1, 0.f, 0.f};
         const LiveRows live(s);
         for (int i = threadIdx.x; LAYER != GCN && i < pack.tiles * 4 * PQ; i += T) {
             const int row = live(i / PQ), column = 4 * (i % PQ);
@@ -250,14 +252,16 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
         }
         if (CLUSTER > 1) cluster_wait();
 #pragma unroll 2
-        for (int i = threadIdx.x; i < pack.tiles * 4 * HQ; i += T) {
+        for (int i = threadIdx.x; (CLUSTER > 1 || (ITERATIVE && !single_rows)) && i < pack.tiles * 4 * HQ; i += T) {
             const int row = live(i / HQ), column = 4 * (i % HQ), place = row * HP + column;
-            if (ITERATIVE)
+            if (ITERATIVE && !single_rows)
                 add_contributions(s, launch, record, iterations, history + (step + 1) * row_size, output_gradient, picks_rows(launch, block), step, row, column,
                                   at4(s.states + place));
             put_elsewhere(s.states + place, at4(s.states + place));
         }
         if (CLUSTER > 1) sync_cluster();
+        // Every block of a cluster adds them to its copy of all rows.
+        if (single_rows) add_to_single_rows(s, launch, record, step, contribution);
         wait_for_copies();
 #if LAYER == ATTENTION || LAYER == GAT
         load_shares(s, launch, shares_of(s, launch, block, step));

@@ -29,6 +29,15 @@ __device__ __forceinline__ float warp_sum(float value) {
     return value;
 }
 
+// A launch may begin while those before it still run: here it waits until they are done and what they wrote can be read. The next one may begin as soon as all thread blocks of this
+// launch have.
+__device__ __forceinline__ void wait_for_launches_before() {
+#if !defined(EMULATED) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 // Copies of 16 bytes from global memory that go on while the thread does other things; `wait_for_copies` waits for those of the thread, a barrier behind it for those of all.
 __device__ __forceinline__ void copy_16(void* to, const void* from) {
 #if defined(EMULATED) || LARGE
