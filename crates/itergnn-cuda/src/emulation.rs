@@ -257,7 +257,18 @@ fn cases() -> Vec<Case> {
         },
         case("path, attention", LayerKind::Path, Aggregation::Attention, iterative(|_| {})),
         case("mpnn-max, shared", LayerKind::MpnnMax, Aggregation::Max, ControllerConfig::shared(4)),
+        Case {
+            change: rectified,
+            biased: false,
+            ..case("gcn without bias", LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(4))
+        },
         Case { change: rectified, ..case("gcn", LayerKind::Gcn, Aggregation::Max, ControllerConfig::stack(3)) },
+        Case {
+            tuning: tiles,
+            change: rectified,
+            hidden: 24,
+            ..case("gcn that stops", LayerKind::Gcn, Aggregation::Max, iterative(|options| options.epsilon = 0.1))
+        },
         Case { change: rectified, ..case("gat", LayerKind::Gat, Aggregation::Max, iterative(|_| {})) },
     ]
 }

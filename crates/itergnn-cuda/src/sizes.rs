@@ -148,6 +148,7 @@ impl Plan {
         let scored = |count: usize| aligned(if widths.scored { 4 * count } else { 0 });
         2 * aligned(4 * rows * widths.row)
             + aligned(4 * rows * widths.hidden)
+            + aligned(if widths.convolution && !widths.scored && self.training { 4 * rows * widths.row } else { 0 })
             + aligned(4 * edges * widths.edge)
             + aligned(4 * backward * widths.edge)
             + 2 * scored(rows)

@@ -57,7 +57,7 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
     weigh_backward(s, recipe);
     load_vectors(s, launch, before);
     score_vectors_backward(s, s.first);
-    node_products_backward(s, gradient, [&](int row, int column) {
+    node_products_backward(s, gradient, s.first, [&](int row, int column) {
         const float2 own = kept(s, row, column), sender = at2(s.score + XP + column), receiver = at2(s.score + SCORE_WIDTH + XP + column);
         const float sent = s.send[row], received = s.receive[row];
         return make_float2(own.x + sent * sender.x + received * receiver.x, own.y + sent * sender.y + received * receiver.y);

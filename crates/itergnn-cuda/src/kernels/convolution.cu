@@ -24,25 +24,35 @@ __device__ void layer_forward(const Space& s, const Launch& launch, const Recipe
 }
 
 #if TRAIN
-// `after` are the states after the step.
+// GCN: `before` and `after` are the node vectors before and after the step; behind it those with the states `earlier` are on their way to `after`. GAT: they are states.
+#if LAYER == GCN
+__device__ void layer_backward(const Space& s, const Recipe& recipe, const float* earlier, const float* before, float* after, LayerGradient& gradient) {
+    constexpr int AFTER = XP, AFTER_STRIDE = RS;
+    // What was ordered in the step behind this one.
+    wait_for_copies();
+    if (ITERATIVE) __syncthreads();
+#else
 __device__ void layer_backward(const Space& s, const Launch& launch, const Recipe& recipe, const float* before, const float* after, LayerGradient& gradient) {
+    constexpr int AFTER = 0, AFTER_STRIDE = HP;
+    __syncthreads();
+#endif
     const Pack& pack = *s.pack;
     float* products = s.vectors;
     const LiveRows live(s);
     const int lane = threadIdx.x / HQ, own_column = 4 * (threadIdx.x % HQ);
-    __syncthreads();
-    if (LAYER == GCN) fetch_vectors(s, launch, before);
     // The gradient of the sums, row by row for each lane of a column.
     for (int i = lane; i < pack.tiles * 4 && lane < LANES_H; i += LANES_H) {
         const int row = live(i);
         float4& g = at4(s.states + row * HP + own_column);
-        const float4 value = at4(after + row * HP + own_column);
+        const float4 value = at4(after + row * AFTER_STRIDE + AFTER + own_column);
         const float factor = recipe.output_slope;
         g = make_float4(value.x > 0.f ? g.x : factor * g.x, value.y > 0.f ? g.y : factor * g.y, value.z > 0.f ? g.z : factor * g.z, value.w > 0.f ? g.w : factor * g.w);
         if (BIASED) add(gradient.bias, g);
     }
     __syncthreads();
-#if LAYER == GAT
+#if LAYER == GCN
+    if (earlier) fetch_states(s, earlier, after);
+#else
     for (int p = threadIdx.x / 32; p < pack.live_edges; p += T / 32) {
         const int edge = s.position[p], from = s.senders[edge] * RS, to = s.receivers[edge] * HP;
         float product = 0.f;
@@ -70,10 +80,12 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
 #endif
         at4(products + row * RS + column) = sum;
     }
-    wait_for_copies();
     __syncthreads();
-    if (LAYER == GAT) load_vectors(s, launch, before);
-    node_products_backward(s, gradient, [](int, int) { return make_float2(0.f, 0.f); });
+#if LAYER == GAT
+    load_vectors(s, launch, before);
+    before = s.first;
+#endif
+    node_products_backward(s, gradient, before, [](int, int) { return make_float2(0.f, 0.f); });
 }
 #endif
 #endif

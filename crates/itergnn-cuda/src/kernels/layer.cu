@@ -158,15 +158,15 @@ __device__ __forceinline__ void clear_gradient(const Space& s, LayerGradient& gr
     for (int i = threadIdx.x; i < SCORE_SIZE; i += T) s.score_gradient[i] = 0.f;
 }
 
-// The node vectors before the step take the place of the first-layer products. They are there behind `wait_for_copies` and a barrier.
-__device__ void fetch_vectors(const Space& s, const Launch& launch, const float* before) {
+// Orders the node vectors of the live rows with the states `before`: they are there behind `wait_for_copies` and a barrier.
+__device__ void fetch_vectors(const Space& s, const Launch& launch, const float* before, float* to) {
     const Pack& pack = *s.pack;
     const float* inputs = s.floats + launch.at_inputs;
     const LiveRows live(s);
     for (int i = threadIdx.x; i < pack.tiles * 4 * KQ; i += T) {
         const int row = live(i / KQ), k = 4 * (i % KQ);
         if (k >= XP) {
-            copy_16(s.first + row * RS + k, before + row * HP + k - XP);
+            copy_16(to + row * RS + k, before + row * HP + k - XP);
         } else {
             float part[4];
 #pragma unroll
@@ -174,27 +174,36 @@ __device__ void fetch_vectors(const Space& s, const Launch& launch, const float*
                 const int input = k + d;
                 part[d] = input < INPUT ? inputs[row * launch.node_width + input] : FIRST_BIAS && input == INPUT && is_node(s, row) ? 1.f : 0.f;
             }
-            at4(s.first + row * RS + k) = make_float4(part[0], part[1], part[2], part[3]);
+            at4(to + row * RS + k) = make_float4(part[0], part[1], part[2], part[3]);
         }
     }
 }
 
-// All of it. Ends with a barrier.
+// Their states only; the rest stays.
+__device__ __forceinline__ void fetch_states(const Space& s, const float* before, float* to) {
+    const LiveRows live(s);
+    for (int i = threadIdx.x; i < s.pack->tiles * 4 * HQ; i += T) {
+        const int row = live(i / HQ), column = 4 * (i % HQ);
+        copy_16(to + row * RS + XP + column, before + row * HP + column);
+    }
+}
+
+// The node vectors before the step take the place of the first-layer products. Ends with a barrier.
 __device__ void load_vectors(const Space& s, const Launch& launch, const float* before) {
-    fetch_vectors(s, launch, before);
+    fetch_vectors(s, launch, before, s.first);
     wait_for_copies();
     __syncthreads();
 }
 
-// From the gradient of the products, in `vectors`, to those of the first map and of the states, `own(row, column)` being what reaches a state directly. The vectors before the
-// step are in `first`. Ends with a barrier.
+// From the gradient of the products, in `vectors`, to those of the first map and of the states, `own(row, column)` being what reaches a state directly; `before` are the vectors before
+// the step. Ends with a barrier.
 template <class Own>
-__device__ void node_products_backward(const Space& s, LayerGradient& gradient, Own own) {
+__device__ void node_products_backward(const Space& s, LayerGradient& gradient, const float* before, Own own) {
     const int rows = s.pack->tiles * 4;
     const LiveRows live(s);
     const float* products = s.vectors;
 #pragma unroll
-    for (int held = 0; held < First::COUNT; held++) multiply_columns<First, PW, false>(gradient.first[held], held, rows, s.first, RS, products, RS, live);
+    for (int held = 0; held < First::COUNT; held++) multiply_columns<First, PW, false>(gradient.first[held], held, rows, before, RS, products, RS, live);
     multiply_rows<PW, HP>(rows, First::UNITS % WARPS, s.w1, [&](int i) { return products + live(i) * RS; }, [&](int i, int column, float first, float second) {
         if (i >= rows) return;
         const int row = live(i);
@@ -216,6 +225,7 @@ __device__ void write_layer(const Space& s, const LayerGradient& gradient, float
     }
     if (BIASED) write_columns(s, gradient.bias, HQ, LANES_H, target, [](int c) { return c < H ? AT_BIAS_2 + c : -1; });
     write_score(s, target);
-    __syncthreads();
+    // Without a bias GCN has nothing in shared memory here.
+    if (LAYER != GCN || BIASED || First::SHARES > 1) __syncthreads();
 }
 #endif

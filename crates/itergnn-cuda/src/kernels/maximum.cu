@@ -57,13 +57,13 @@ __device__ void layer_backward(const Space& s, const Launch& launch, const Recip
             at4(s.messages + p * MESSAGE_STRIDE + column) = value;
         }
         edge_messages_backward(s, edges, gradient, [&] {
-            if (start + launch.edge_tile >= s.pack->live_edges) fetch_vectors(s, launch, before);
+            if (start + launch.edge_tile >= s.pack->live_edges) fetch_vectors(s, launch, before, s.first);
         });
     }
     // Nobody needs the gradients of others' rows any more; they wait for that before they write new ones.
     cluster_arrive_reading();
     if (s.pack->live_edges == 0) load_vectors(s, launch, before);
-    node_products_backward(s, gradient, [&](int row, int column) { return kept(s, row, column); });
+    node_products_backward(s, gradient, s.first, [&](int row, int column) { return kept(s, row, column); });
 }
 #endif
 #endif

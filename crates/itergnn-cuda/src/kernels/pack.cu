@@ -24,6 +24,8 @@ struct Space {
     float *w2_again, *score, *score_gradient;
     // Rows of width RS: first-layer products; node vectors [x ; h]. Rows of width HP: output, or gradient of the state.
     float *first, *vectors, *states;
+    // GCN, on the way back: node vectors of another step.
+    float* other;
     // A tile of edges: first-layer activations and messages (or their gradients).
     float *activations, *messages;
     float *features, *out_features;
@@ -87,6 +89,7 @@ __device__ void lay_out(Space& s, char* shared, const Launch& launch, int block)
     s.first = carve<float>(memory, rows * RS);
     s.vectors = carve<float>(memory, rows * RS);
     s.states = carve<float>(memory, rows * HP);
+    s.other = carve<float>(memory, LAYER == GCN && TRAIN ? rows * RS : 0);
     s.features = carve<float>(memory, edges * DE);
     s.out_features = carve<float>(memory, TRAIN ? edges * DE : 0);
     s.send = carve<float>(memory, SCORED ? rows : 0);

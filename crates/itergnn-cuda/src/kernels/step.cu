@@ -107,11 +107,17 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
     }
     NextLayer next;
     if (FETCHES_AHEAD) fetch_layer(next, parameters, false);
+    // Without a bias nobody needs a layer any more once its products are made.
+    constexpr bool PLACED_EARLY = FETCHES_AHEAD && !BIASED;
+    if (PLACED_EARLY) {
+        place_layer(s, next, false);
+        if (recipe.cap > 1) fetch_layer(next, parameters + LAYER_PARAMETERS, false);
+    }
     activate(s, (1u << pack.graphs) - 1, false);
     // Behind the last step only its confidences are left.
     for (int step = 0; step < recipe.cap + POOLED; step++) {
         const bool goes_on = step < recipe.cap;
-        if (STACK) {
+        if (STACK && !PLACED_EARLY) {
             if (FETCHES_AHEAD) {
                 place_layer(s, next, false);
                 if (step + 1 < recipe.cap) fetch_layer(next, parameters + (step + 1) * LAYER_PARAMETERS, false);
@@ -133,6 +139,10 @@ __device__ void block_forward(const Space& s, const Launch& launch, const Recipe
 #else
         sync_cluster();
 #endif
+        if (PLACED_EARLY && step + 1 < recipe.cap) {
+            place_layer(s, next, false);
+            if (step + 2 < recipe.cap) fetch_layer(next, parameters + (step + 2) * LAYER_PARAMETERS, false);
+        }
         if (TRAIN && LAYER != GCN) keep_products(s, first + (long long)step * launch.row_cap * PW);
         layer_forward(s, launch, recipe, number, TRAIN ? shares_of(s, launch, block, step) : nullptr);
         if (TRAIN) {
@@ -214,10 +224,21 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
     cluster_arrive();
     NextLayer next;
     if (FETCHES_AHEAD && last > 0) fetch_layer(next, parameters + (last - 1) * LAYER_PARAMETERS, true);
+#if LAYER == GCN
+    float *vectors_before = s.first, *vectors_after = s.other;
+#endif
     for (int step = last - 1; step >= 0; step--) {
         unsigned active = 0;
         for (int g = 0; g < pack.graphs; g++) active |= unsigned(pack.finished_at[g] > step) << g;
-        if (active != known) activate(s, active, true);
+        if (active != known) {
+            activate(s, active, true);
+#if LAYER == GCN
+            fetch_vectors(s, launch, history + step * row_size, vectors_before);
+            fetch_vectors(s, launch, history + (step + 1) * row_size, vectors_after);
+            wait_for_copies();
+            __syncthreads();
+#endif
+        }
         known = active;
         if (STACK) {
             if (FETCHES_AHEAD) {
@@ -233,7 +254,9 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
         if (step > 0) {
             if (LAYER != GCN) prefetch(products - launch.row_cap * PW, pack.rows * PW * 4);
             if (!CONVOLUTION) prefetch(winners + (step - 1) * row_size, pack.rows * HP * (int)sizeof(Winner));
-            prefetch(history + (step - 1) * row_size, pack.rows * HP * 4);
+            // GCN itself is a step ahead.
+            const int ahead = LAYER == GCN ? 2 : 1;
+            if (step >= ahead) prefetch(history + (step - ahead) * row_size, pack.rows * HP * 4);
         }
         const bool single_rows = SINGLE_ROWS && picks_rows(launch, block);
         const Contribution contribution = single_rows ? contribution_of(s, launch, record, step, threadIdx.x) : Contribution{-1, 0.f, 0.f};
@@ -266,7 +289,13 @@ __device__ void block_backward(const Space& s, const Launch& launch, const Recip
 #if LAYER == ATTENTION || LAYER == GAT
         load_shares(s, launch, shares_of(s, launch, block, step));
 #endif
+#if LAYER == GCN
+        layer_backward(s, recipe, step > 0 ? history + (step - 1) * row_size : nullptr, vectors_before, vectors_after, gradient);
+        float* const turned = vectors_before;
+        vectors_before = vectors_after, vectors_after = turned;
+#else
         layer_backward(s, launch, recipe, history + step * row_size, history + (step + 1) * row_size, gradient);
+#endif
         if (STACK) write_layer(s, gradient, target + step * LAYER_PARAMETERS);
     }
     if (CLUSTER > 1) cluster_wait();
