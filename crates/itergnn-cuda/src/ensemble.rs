@@ -6,11 +6,11 @@ use cudarc::driver::{CudaSlice, CudaView};
 
 use crate::buffers::Buffers;
 use crate::layout::Launch;
-use crate::plan::{Plan, Tuning};
+use crate::plan::Plan;
 use crate::program::Program;
 use crate::report::{Moments, StepReport};
 use crate::samples::DeviceSamples;
-use crate::{CudaError, Gpu, ModelSpec, Network, Recipe, Samples};
+use crate::{CudaError, Gpu, ModelSpec, Network, Recipe, Samples, Tuning};
 
 /// Steps whose batches are uploaded together: few at first, so that the card soon has something to do.
 const CHUNKS: std::ops::RangeInclusive<usize> = 4..=64;

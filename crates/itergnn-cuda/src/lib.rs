@@ -43,6 +43,7 @@ mod program;
 mod report;
 mod samples;
 mod sizes;
+mod tuning;
 
 pub use ensemble::{Ensemble, EnsembleOptions};
 pub use error::CudaError;
@@ -50,7 +51,7 @@ pub use gpu::Gpu;
 pub use itergnn_kernels::block;
 pub use large::{LargeAnswer, LargeGraph};
 pub use network::{Loss, ModelSpec, Network, Perceptron, Readout, Recipe};
-pub use plan::Tuning;
 pub use predict::{Answers, Mode, Predictor, Question};
 pub use report::{Moments, StepReport};
 pub use samples::{SampleView, Samples};
+pub use tuning::Tuning;

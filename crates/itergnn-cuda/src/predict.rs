@@ -10,10 +10,10 @@ use itergnn_kernels::block::Loops;
 use crate::buffers::address;
 use crate::layout::{Launch, RecipeNumbers};
 use crate::packing::pack;
-use crate::plan::{Plan, Tuning};
+use crate::plan::Plan;
 use crate::program::Program;
 use crate::samples::DeviceSamples;
-use crate::{CudaError, Gpu, Network, Samples};
+use crate::{CudaError, Gpu, Network, Samples, Tuning};
 
 /// Most memory that one launch takes for its packs.
 const WORKSPACE_BYTES: u64 = 1 << 30;
