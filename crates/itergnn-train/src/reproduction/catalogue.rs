@@ -44,10 +44,6 @@ const WARM_UP_STEPS: u64 = 200;
 /// Most tours to learn from: to find one costs a processor some 4 ms on average, so fewer are seen more often.
 const TOURS: u64 = 10_000;
 
-/// Learning rate for regular graphs: at the usual 1e-3 none of six networks leaves chance on the cubic pair in 84,000
-/// steps.
-const CAREFUL_RATE: f64 = 2e-4;
-
 /// A paper's cell without a number.
 pub(super) const NONE: f64 = f64::NAN;
 
@@ -292,9 +288,6 @@ fn experiment(
         config.optimiser.clip_norm = Some(1.0);
         config.optimiser.schedule = Schedule::Cosine { warm_up_steps: WARM_UP_STEPS, final_factor: 0.0 };
         config.log_every = 1_000;
-        if problem.spec.task() == Task::RegularGraphs {
-            config.optimiser.learning_rate = CAREFUL_RATE;
-        }
         let epochs = if contender.learns_to_stop() { budget.iterated_epochs } else { budget.epochs };
         let samples = if problem.spec.task() == Task::Tsp { budget.samples.min(TOURS) } else { budget.samples };
         (epochs.saturating_mul(budget.samples).div_ceil(samples), samples)
