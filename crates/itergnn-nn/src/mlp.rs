@@ -147,11 +147,6 @@ impl Mlp {
         })
     }
 
-    /// Whether no map has a bias, which makes the network positively homogeneous.
-    pub fn is_homogeneous(&self) -> bool {
-        self.layers.iter().all(|map| map.bias.is_none())
-    }
-
     /// Width of the input; `None` without layers.
     pub fn input_width(&self) -> Option<usize> {
         self.layers.first().map(|map| map.weight.dims()[0])

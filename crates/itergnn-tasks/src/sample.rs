@@ -71,15 +71,6 @@ impl Sample {
         self.target.len() / self.target_nodes.len().max(1)
     }
 
-    /// Which nodes have a target; all false when the target belongs to the whole graph.
-    pub fn target_mask(&self) -> Vec<bool> {
-        let mut mask = vec![false; self.graph.nodes()];
-        for &node in &self.target_nodes {
-            mask[node as usize] = true;
-        }
-        mask
-    }
-
     /// The first edge attribute as weights, which is where every task puts them.
     ///
     /// # Errors
@@ -207,9 +198,9 @@ mod tests {
     fn node_level_targets_have_rows() {
         let mut sample = pair();
         sample.target = vec![1.0, 2.0];
-        assert_eq!((sample.outputs(), sample.target_mask()), (2, vec![false, false]));
-        sample.target_nodes = vec![1];
-        assert_eq!((sample.outputs(), sample.target_mask()), (2, vec![false, true]));
+        assert_eq!(sample.outputs(), 2);
+        sample.target_nodes = vec![0, 1];
+        assert_eq!(sample.outputs(), 1);
     }
 
     #[test]

@@ -51,11 +51,6 @@ impl SampleSource {
         self.count
     }
 
-    /// Whether the samples are in memory.
-    pub fn is_held(&self) -> bool {
-        self.held.is_some()
-    }
-
     /// Sample `index`.
     ///
     /// # Errors
@@ -112,7 +107,7 @@ mod tests {
         let spec = TaskSpec::paper(Task::ShortestPath);
         let held = SampleSource::new(&spec, Split::Train.seed(1), 20).unwrap();
         let drawn = SampleSource::with_memory(&spec, Split::Train.seed(1), 20, 0).unwrap();
-        assert!(held.is_held() && !drawn.is_held());
+        assert!(held.held.is_some() && drawn.held.is_none());
         assert_eq!(held.batch(&[3, 19, 0]).unwrap(), drawn.batch(&[3, 19, 0]).unwrap());
     }
 }
