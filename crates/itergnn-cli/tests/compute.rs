@@ -74,6 +74,7 @@ fn what_there_is_not_is_refused() {
         (vec!["demo", "--picture", "x.gif"], "x.gif"),
         (vec!["solve", model, "--device", "cuda", "--graph", "x.gr", "--pairs", "1"], "not covered on a GPU"),
         (vec!["predict", model, "--device", "cuda", "--graph", "x.json"], "not covered on a GPU"),
+        (vec!["predict", model, "--device", "cuda", "--data", "x.jsonl"], "not covered on a GPU"),
         (vec!["predict", model, "--device", "cuda", "--graph", "x.json", "--trace"], "--device cuda"),
     ] {
         let output = itergnn(path, &line);
@@ -96,6 +97,10 @@ fn a_card_that_is_not_there_is_one_line_and_nothing_is_left_behind() {
     assert_eq!(output.status.code(), Some(1), "{message}");
     assert!(message.contains("device cpu") && !message.contains("panicked"), "{message}");
     assert!(!folder.path().join("x").exists(), "something was left behind");
+    let output = itergnn(folder.path(), &["reproduce", "lobsters", "--device", "cuda", "--out", "x"]);
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!((output.status.code(), message.lines().count()), (Some(1), 1), "{message}");
+    assert!(!folder.path().join("x").exists(), "reproduce left something behind");
 }
 
 #[test]

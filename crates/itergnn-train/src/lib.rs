@@ -44,7 +44,7 @@ mod session;
 mod supervised;
 mod train;
 
-pub use card::{CardPredictor, CardRun, time_steps_on_card, train_on_card};
+pub use card::{CardPredictor, CardRun, find_card, time_steps_on_card, train_on_card};
 pub use config::{
     Cap, CheckpointConfig, CrossValidationConfig, DataConfig, DqnConfig, Finishing, Holdout, LossKind, MaxPlusChanges,
     Measure, MethodConfig, ModelConfig, NamesVersion, OptimiserConfig, OwnTask, ResolvedRun, RunConfig, RunTask,

@@ -37,6 +37,11 @@ pub(crate) trait Method {
     /// is at its end. The message of a failure is one line.
     fn restore(&mut self, state: MethodState, progress: &mut Progress) -> Result<(), String>;
 
+    /// What computes the steps, where it is not the device of the options.
+    fn card(&self) -> Option<&str> {
+        None
+    }
+
     /// What the best state is chosen by.
     fn measure(&self) -> &'static str;
 
@@ -126,7 +131,8 @@ impl<'a, M: Method> Session<'a, M> {
                 session.files.save_best(model, &session.card())?;
             }
         }
-        session.files.note_start(&session.model, &options.device)?;
+        let device = session.method.card().map_or_else(|| format!("{:?}", options.device), str::to_owned);
+        session.files.note_start(&session.model, &device)?;
         observer.started(&session.plan());
         Ok(session)
     }

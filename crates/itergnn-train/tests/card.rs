@@ -228,6 +228,9 @@ fn a_run_that_was_stopped_goes_on_to_the_bit_on_the_card_and_also_on_the_cpu() {
     assert_eq!(on_card(&other, &stopping).unwrap()[0].status, Status::Stopped);
     let outcome = train(&config, Some(&path("other")), &going_on, &mut Silent).unwrap();
     assert_eq!(outcome.status, Status::Finished);
+    let starts = std::fs::read(path("other").join("run.json")).unwrap();
+    let starts: Vec<serde_json::Value> = serde_json::from_slice(&starts).unwrap();
+    assert!(starts.len() == 2 && starts[0]["device"] != starts[1]["device"], "{starts:?}");
 }
 
 #[test]

@@ -58,21 +58,21 @@ pub(crate) fn run(arguments: &PredictArguments, given: &Given) -> Result<(), Fai
     let device = arguments.compute.start_anywhere()?;
     arguments.time.start();
     let on_card = arguments.compute.device == DeviceName::Cuda;
-    if on_card && (arguments.trace || arguments.data.is_some()) {
-        let why = "--device cuda: --trace and --data are computed on the CPU only; leave the flag out";
-        return Err(Failure::bad_input(why));
+    if on_card && arguments.trace {
+        return Err(Failure::bad_input("--device cuda: --trace is computed on the CPU only; leave the flag out"));
     }
     let (model, card) = model::load(&arguments.model)?;
-    let predictor = on_card.then(|| arguments.compute.predictor(&model, &device)).transpose()?;
     let (what, iterating) = match model.config().iterates() {
         true => ("a prediction".to_owned(), &["max-iterations"][..]),
         false => (format!("a model without loops ({})", model.config().architecture_line()), &[][..]),
     };
     if let Some(data) = &arguments.data {
         given.only(&what, &[&ALWAYS[..], &["data"], iterating].concat())?;
-        return predict_lines::run(arguments, data, &model, &card, &device);
+        let predictor = arguments.compute.predictor(&model, &device)?;
+        return predict_lines::run(arguments, data, &model, &card, &*predictor);
     }
     given.only(&what, &[&ALWAYS[..], &["graph", "trace"], iterating].concat())?;
+    let predictor = on_card.then(|| arguments.compute.predictor(&model, &device)).transpose()?;
     let graph = read(arguments)?;
     if !on_card {
         let what = format!("{}: {} nodes and {} edges", file(arguments).display(), graph.nodes(), graph.edges());

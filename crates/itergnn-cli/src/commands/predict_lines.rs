@@ -8,10 +8,10 @@ use std::{
 
 use itergnn::{
     graph::{Graph, formats::SampleReader},
-    nn::{Device, GnnModel, Level, TaskWidths, store::ModelCard},
+    nn::{GnnModel, Level, TaskWidths, store::ModelCard},
     train::{
         OwnTask,
-        evaluation::{EvalOptions, ModelPredictor, Predictor, predict_graphs},
+        evaluation::{EvalOptions, Predictor, predict_graphs},
     },
 };
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use crate::{
     output::{print, warn},
 };
 
-/// Graphs that are predicted together at most, and the nodes and edges that wait for it.
+/// Graphs that are predicted together on the CPU at most, and the nodes and edges that wait for it anywhere.
 const PART: usize = 128;
 const PART_ELEMENTS: usize = 1 << 22;
 
@@ -38,26 +38,26 @@ pub(crate) fn run(
     file: &Path,
     model: &GnnModel,
     card: &ModelCard,
-    device: &Device,
+    predictor: &dyn Predictor,
 ) -> Result<(), Failure> {
     let task = own::task_of(card);
-    let predictor = ModelPredictor::new(model, device);
+    let most = PART.max(predictor.largest_batch());
     let options =
         EvalOptions { engine: arguments.engine.engine, cap: arguments.max_iterations, ..EvalOptions::default() };
-    let (sender, receiver) = sync_channel(PART);
+    let (sender, receiver) = sync_channel(most);
     let (path, widths, reads_edges) =
         (file.to_owned(), model.config().widths(), model.config().settings().reads_edges());
     // Not waited for: after an error it may be in the middle of a read that never ends.
     thread::spawn(move || read(path, widths, reads_edges, &sender));
     let mut capped = 0;
-    while let Some((part, broken)) = next_part(&receiver) {
+    while let Some((part, broken)) = next_part(&receiver, most) {
         let graphs: Vec<&Graph> = part.iter().map(|(_, graph)| graph).collect();
         if let Some((line, graph)) = part.iter().max_by_key(|(_, graph)| graph.nodes() + graph.edges()) {
             let (nodes, edges) = (graph.nodes(), graph.edges());
             let what = format!("{}, line {line}: {nodes} nodes and {edges} edges", file.display());
             Allowance::free().check(&what, predictor.bytes(nodes, edges))?;
         }
-        let predicted = predict_graphs(&predictor, &graphs, &options).map_err(failure)?;
+        let predicted = predict_graphs(predictor, &graphs, &options).map_err(failure)?;
         let mut text = String::new();
         for (index, (line, graph)) in part.iter().enumerate() {
             if let Some(iteration) = predicted.overflows[index] {
@@ -82,8 +82,9 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// The graphs that have come, at least one, and what was wrong with the line after them; `None` after the last.
-fn next_part(receiver: &Receiver<Result<Numbered, Failure>>) -> Option<(Vec<Numbered>, Option<Failure>)> {
+/// The graphs that have come, at least one and `most` at most, and what was wrong with the line after them; `None` after
+/// the last.
+fn next_part(receiver: &Receiver<Result<Numbered, Failure>>, most: usize) -> Option<(Vec<Numbered>, Option<Failure>)> {
     let mut next = receiver.recv().ok()?;
     let (mut part, mut elements) = (Vec::new(), 0);
     loop {
@@ -94,7 +95,7 @@ fn next_part(receiver: &Receiver<Result<Numbered, Failure>>) -> Option<(Vec<Numb
                 part.push((line, graph));
             }
         }
-        if part.len() == PART || elements >= PART_ELEMENTS {
+        if part.len() == most || elements >= PART_ELEMENTS {
             return Some((part, None));
         }
         match receiver.try_recv() {

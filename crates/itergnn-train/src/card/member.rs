@@ -25,6 +25,8 @@ pub(super) struct Member {
     config: RunConfig,
     settings: SupervisedConfig,
     line: Line,
+    /// What the card calls itself.
+    card: String,
     model: GnnModel,
     slots: Vec<Slot>,
     network: Network,
@@ -38,7 +40,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    pub(super) fn new(run: &ResolvedRun, own: Option<&OwnData>, line: Line) -> Result<Self, TrainError> {
+    pub(super) fn new(run: &ResolvedRun, own: Option<&OwnData>, line: Line, card: &str) -> Result<Self, TrainError> {
         let config = run.config.clone();
         let settings = config.supervised()?.clone();
         let graph = graph_model(&run.model)?;
@@ -53,6 +55,7 @@ impl Member {
             config,
             settings,
             line,
+            card: card.to_owned(),
             model,
             slots,
             network,
@@ -218,6 +221,10 @@ impl Method for Member {
         self.place = Place::from_json(state.place, &self.settings)?;
         progress.finished = self.place.is_over(&self.config, &self.settings);
         Ok(())
+    }
+
+    fn card(&self) -> Option<&str> {
+        Some(&self.card)
     }
 
     fn measure(&self) -> &'static str {

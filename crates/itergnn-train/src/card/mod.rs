@@ -33,6 +33,14 @@ pub struct CardRun {
     pub data: Option<OwnData>,
 }
 
+/// Asks whether there is a card to train on, for those who would write files before they need it.
+///
+/// # Errors
+/// [`TrainError::Cuda`] in one line: no driver, no run-time compiler, no card, or too old a card.
+pub fn find_card() -> Result<(), TrainError> {
+    member::open().map(drop)
+}
+
 /// Whether the card can train such a run.
 pub(crate) fn is_covered(run: &ResolvedRun) -> bool {
     let learns_from_samples = run.config.supervised().is_ok() && !matches!(run.config.task, RunTask::Own(_));
@@ -62,6 +70,7 @@ pub fn train_on_card<O: Observer>(
     let networks = resolved.iter().map(|run| Ok(network::network(network::graph_model(&run.model)?)?));
     let networks = networks.collect::<Result<Vec<_>, TrainError>>()?;
     let gpu = member::open()?;
+    let name = gpu.name();
     let (crews, lines) = crew::crews(&networks);
     std::thread::scope(|scope| {
         let work = |crew: crew::Crew| scope.spawn(|| gpu.beside().map(|gpu| crew.work(&gpu)));
@@ -75,7 +84,7 @@ pub fn train_on_card<O: Observer>(
                 scope.spawn(move || {
                     let seed = resolved.config.seed;
                     let mut observer = observe(index);
-                    let begin = |resolved: &ResolvedRun| Member::new(resolved, run.data.as_ref(), line);
+                    let begin = |resolved: &ResolvedRun| Member::new(resolved, run.data.as_ref(), line, name);
                     let result = Session::begin(resolved, begin, run.directory.as_deref(), options, &mut observer)
                         .and_then(|session| session.run(&mut observer))
                         .map(|(outcome, _)| outcome);

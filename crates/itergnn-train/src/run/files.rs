@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::time::Instant;
 
-use burn::tensor::Device;
 use itergnn_nn::store::{self, ModelCard};
 use itergnn_nn::{GnnConfig, GnnModel};
 
@@ -60,9 +59,9 @@ impl RunFiles {
         Ok((Self { open: Some(open) }, checkpoint))
     }
 
-    pub(crate) fn note_start(&self, model: &GnnConfig, device: &Device) -> Result<(), TrainError> {
+    pub(crate) fn note_start(&self, model: &GnnConfig, device: &str) -> Result<(), TrainError> {
         match &self.open {
-            Some(open) => open.directory.note_start(&open.config, model, &format!("{device:?}")),
+            Some(open) => open.directory.note_start(&open.config, model, device),
             None => Ok(()),
         }
     }

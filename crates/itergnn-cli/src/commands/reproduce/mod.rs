@@ -20,7 +20,7 @@ use std::{
 
 use clap::ValueEnum;
 use itergnn::train::{
-    Start, TrainOptions,
+    Start, TrainOptions, find_card,
     reproduction::{Budget, Job, ResultStore, Section, TrainingPlace, catalogue, run_queue},
 };
 
@@ -46,6 +46,9 @@ pub(crate) fn run(arguments: &ReproduceArguments, given: &Given) -> Result<(), F
     refuse_flags(arguments, given)?;
     let budget = budget(arguments)?;
     let sections = catalogue(&budget).map_err(failure)?;
+    if arguments.device == DeviceName::Cuda {
+        find_card().map_err(failure)?;
+    }
     let store = ResultStore::open(&arguments.out.join("results")).map_err(failure)?;
     let chosen = sections.iter().filter(|section| is_section_wanted(arguments, section));
     let mut jobs = Job::plan(chosen.flat_map(|section| &section.experiments), &budget.seeds);
