@@ -1,10 +1,10 @@
-//! The gradients of a GIN layer against finite differences, its instruction sets against each other, and its laws.
+//! The gradients of a GIN classifier against finite differences, its instruction sets against each other, and its laws.
 
 #![allow(clippy::unwrap_used)] // a panic is how a test fails, in its helpers too
 
-use itergnn_kernels::gin::{Gin, GinConfig, GinInputs, GinLayout};
+use itergnn_kernels::gin::{Gin, GinInputs, GinLayout, GinWanted};
 use itergnn_kernels::segments::Segments;
-use itergnn_kernels::settings::IterConfig;
+use itergnn_kernels::settings::{ControllerConfig, IterConfig, JumpingKnowledgeConfig, ReadoutKind};
 use itergnn_kernels::{GraphStructure, Isa};
 
 /// Central differences with steps of 1e-6 of functions of size 1 have errors of about 1e-9; kinks of ReLU that a step
@@ -15,7 +15,10 @@ const DIFFERENCE_TOLERANCE: f64 = 1e-6;
 const ISA_TOLERANCE: f32 = 2e-4;
 
 const NODES: usize = 13;
+const GRAPHS: usize = 4;
+const WIDTH: usize = 3;
 const HIDDEN: usize = 5;
+const CLASSES: usize = 2;
 
 /// Repeatable numbers in [-1, 1).
 struct Numbers(u64);
@@ -33,7 +36,7 @@ impl Numbers {
 
 /// A directed ring with a chord, a lone node, a line both ways, and a ring again.
 fn graphs() -> GraphStructure {
-    let into: [&[&[u32]]; 4] =
+    let into: [&[&[u32]]; GRAPHS] =
         [&[&[4, 2], &[0], &[1], &[2], &[3]], &[&[]], &[&[1], &[0, 2], &[1]], &[&[3], &[0], &[1], &[2]]];
     let (mut senders, mut incoming) = (Vec::new(), Vec::new());
     for graph in into {
@@ -50,144 +53,202 @@ fn graphs() -> GraphStructure {
 
 fn parameters(layout: &GinLayout) -> Vec<f64> {
     let mut parameters: Vec<f64> = Numbers(9).take(layout.parameters).into_iter().map(|value| 0.7 * value).collect();
-    for map in &layout.maps {
+    for map in layout.blocks.iter().flat_map(|block| &block.maps) {
         parameters[map.scale.clone()].iter_mut().for_each(|scale| *scale += 1.0);
     }
     parameters
 }
 
-fn cases() -> Vec<GinConfig> {
-    let iterated = |training_cap, epsilon, decay| GinConfig {
-        input_width: HIDDEN,
+fn cases() -> Vec<JumpingKnowledgeConfig> {
+    let gin = |blocks, pooling| JumpingKnowledgeConfig {
         hidden_width: HIDDEN,
-        iteration: Some(IterConfig { training_cap, epsilon, decay, ..IterConfig::default() }),
+        blocks,
+        pooling,
+        ..JumpingKnowledgeConfig::new(WIDTH, CLASSES)
     };
-    // The second epsilon is so large that graphs leave at different steps.
-    let once = GinConfig { input_width: 3, hidden_width: HIDDEN, iteration: None };
-    vec![once, iterated(3, 1e-7, 0.9), iterated(6, 0.2, 0.95)]
+    let iterated = |pooling, training_cap, epsilon, decay| {
+        let inference_cap = Some(training_cap);
+        let iter = IterConfig { training_cap, inference_cap, epsilon, decay, ..IterConfig::default() };
+        JumpingKnowledgeConfig { controller: Some(ControllerConfig::Iter(iter)), ..gin(2, pooling) }
+    };
+    // The last epsilon is so large that graphs leave at different steps.
+    vec![
+        gin(2, ReadoutKind::Sum),
+        gin(1, ReadoutKind::Mean),
+        gin(2, ReadoutKind::Max),
+        gin(1, ReadoutKind::Min),
+        iterated(ReadoutKind::Mean, 3, 1e-7, 0.9),
+        iterated(ReadoutKind::Sum, 6, 0.2, 0.95),
+    ]
 }
 
 fn single(values: &[f64]) -> Vec<f32> {
     values.iter().map(|&value| value as f32).collect()
 }
 
-/// The product of the new states with fixed numbers, as a function of states and parameters.
-struct Measure {
-    gin: Gin<f64>,
+/// The numbers of a call.
+#[derive(Clone)]
+struct Case<T> {
     structure: GraphStructure,
-    weights: Vec<f64>,
+    attributes: Vec<T>,
+    states: Option<Vec<T>>,
+    parameters: Vec<T>,
+    factors: Vec<T>,
+    /// What the scores are multiplied with in the end, so that there is one number to differentiate.
+    weights: Vec<T>,
 }
 
-impl Measure {
-    fn of(config: GinConfig) -> Self {
+impl<T> Case<T> {
+    fn inputs(&self) -> GinInputs<'_, T> {
+        let Self { structure, attributes, parameters, factors, .. } = self;
+        GinInputs { structure, attributes, states: self.states.as_deref(), parameters, factors }
+    }
+}
+
+impl Case<f64> {
+    fn of(config: &JumpingKnowledgeConfig) -> (Gin<f64>, Self) {
         let gin = Gin::new(config, Isa::Portable).unwrap();
-        Self { gin, structure: graphs(), weights: Numbers(2).take(NODES * HIDDEN) }
+        let factors = Numbers(6).take((config.blocks + 1) * GRAPHS * CLASSES);
+        let case = Self {
+            structure: graphs(),
+            attributes: Numbers(5).take(NODES * WIDTH),
+            states: config.iteration().map(|_| Numbers(7).take(NODES * HIDDEN)),
+            parameters: parameters(gin.layout()),
+            // Some scores are dropped, some doubled.
+            factors: factors.into_iter().map(|value| if value < 0.0 { 0.0 } else { 2.0 }).collect(),
+            weights: Numbers(2).take(GRAPHS * CLASSES),
+        };
+        (gin, case)
     }
 
-    fn at(&self, states: &[f64], parameters: &[f64]) -> f64 {
-        let inputs = GinInputs { structure: &self.structure, states, parameters };
-        let (output, _) = self.gin.forward(&inputs, &mut vec![0.0; self.gin.layout().statistics]).unwrap();
-        output.states.iter().zip(&self.weights).map(|(state, weight)| state * weight).sum()
+    fn measure(&self, gin: &Gin<f64>) -> f64 {
+        let (output, _) = gin.forward(&self.inputs(), &mut vec![0.0; gin.layout().statistics]).unwrap();
+        output.scores.iter().zip(&self.weights).map(|(score, weight)| score * weight).sum()
+    }
+
+    fn single(&self) -> Case<f32> {
+        Case {
+            structure: self.structure.clone(),
+            attributes: single(&self.attributes),
+            states: self.states.as_deref().map(single),
+            parameters: single(&self.parameters),
+            factors: single(&self.factors),
+            weights: single(&self.weights),
+        }
     }
 }
+
+const ALL: GinWanted = GinWanted { attributes: true, states: true };
 
 #[test]
 fn gradients_are_finite_differences() {
     const STEP: f64 = 1e-6;
     for config in cases() {
-        let measure = Measure::of(config);
-        let layout = measure.gin.layout();
-        let (states, parameters) = (Numbers(5).take(NODES * config.input_width), parameters(layout));
-        let inputs = GinInputs { structure: &measure.structure, states: &states, parameters: &parameters };
-        let (output, tape) = measure.gin.forward(&inputs, &mut vec![0.0; layout.statistics]).unwrap();
-        if config.iteration.is_some_and(|iteration| iteration.epsilon > 0.1) {
-            let steps = &output.stops.steps;
+        let (gin, case) = Case::of(&config);
+        let (output, tape) = gin.forward(&case.inputs(), &mut vec![0.0; gin.layout().statistics]).unwrap();
+        assert_eq!((output.scores.len(), output.stops.len()), (GRAPHS * CLASSES, config.blocks));
+        if config.iteration().is_some_and(|iteration| iteration.epsilon > 0.1) {
+            let steps = &output.stops[0].steps;
             assert!(steps.iter().any(|step| *step != steps[0]), "{steps:?}");
         }
-        let found = measure.gin.backward(&parameters, &tape, &measure.weights, true).unwrap();
-        let moved = |values: &[f64], at: usize, by: f64| {
-            let mut values = values.to_vec();
-            values[at] += by;
-            values
+        let found = gin.backward(&tape, &case.weights, ALL).unwrap();
+        let check = |what: &str, found: &[f64], place: fn(&mut Case<f64>) -> &mut Vec<f64>| {
+            for (at, found) in found.iter().enumerate() {
+                let along = |by: f64| {
+                    let mut moved = case.clone();
+                    place(&mut moved)[at] += by;
+                    moved.measure(&gin)
+                };
+                let difference = (along(STEP) - along(-STEP)) / (2.0 * STEP);
+                assert!(
+                    (difference - found).abs() < DIFFERENCE_TOLERANCE,
+                    "{config:?} {what} {at}: {difference} {found}"
+                );
+            }
         };
-        for (at, found) in found.parameters.iter().enumerate() {
-            let along = |by| measure.at(&states, &moved(&parameters, at, by));
-            let difference = (along(STEP) - along(-STEP)) / (2.0 * STEP);
-            assert!((difference - found).abs() < DIFFERENCE_TOLERANCE, "{config:?} {at}: {difference} {found}");
-        }
-        for (at, found) in found.states.iter().enumerate() {
-            let along = |by| measure.at(&moved(&states, at, by), &parameters);
-            let difference = (along(STEP) - along(-STEP)) / (2.0 * STEP);
-            assert!((difference - found).abs() < DIFFERENCE_TOLERANCE, "{config:?} {at}: {difference} {found}");
-        }
-        assert!(measure.gin.backward(&parameters, &tape, &measure.weights, false).unwrap().states.is_empty());
+        assert_eq!(found.parameters.len(), case.parameters.len());
+        check("parameters", &found.parameters, |case| &mut case.parameters);
+        assert_eq!(found.attributes.len(), case.attributes.len());
+        check("attributes", &found.attributes, |case| &mut case.attributes);
+        assert_eq!(found.states.len(), case.states.as_ref().map_or(0, Vec::len));
+        check("states", &found.states, |case| case.states.as_mut().unwrap());
+        let fewer = gin.backward(&tape, &case.weights, GinWanted::default()).unwrap();
+        assert!(fewer.states.is_empty() && fewer.attributes.is_empty());
+        assert_eq!(fewer.parameters, found.parameters);
     }
 }
 
 #[test]
 fn instruction_sets_agree() {
     for config in cases() {
-        let Measure { gin, structure, weights } = Measure::of(config);
-        let (states, parameters) = (Numbers(5).take(NODES * config.input_width), parameters(gin.layout()));
+        let (gin, case) = Case::of(&config);
         let mut statistics = vec![0.5; gin.layout().statistics];
-        let inputs = GinInputs { structure: &structure, states: &states, parameters: &parameters };
-        let (expected, tape) = gin.forward(&inputs, &mut statistics).unwrap();
-        let gradients = gin.backward(&parameters, &tape, &weights, true).unwrap();
-        let inferred = gin.infer(&inputs, &statistics).unwrap();
-        let (states, parameters, weights) = (single(&states), single(&parameters), single(&weights));
+        let (expected, tape) = gin.forward(&case.inputs(), &mut statistics).unwrap();
+        let gradients = gin.backward(&tape, &case.weights, ALL).unwrap();
+        let inferred = gin.infer(&case.inputs(), &statistics).unwrap();
+        let case = case.single();
         for isa in Isa::ALL.into_iter().filter(|isa| isa.is_available()) {
-            let own = Gin::<f32>::new(config, isa).unwrap();
+            let own = Gin::<f32>::new(&config, isa).unwrap();
             let mut own_statistics = vec![0.5; statistics.len()];
-            let inputs = GinInputs { structure: &structure, states: &states, parameters: &parameters };
-            let (output, tape) = own.forward(&inputs, &mut own_statistics).unwrap();
+            let (output, tape) = own.forward(&case.inputs(), &mut own_statistics).unwrap();
             let close = |found: &[f32], expected: &[f64]| {
                 let largest = expected.iter().fold(1.0_f32, |largest, value| largest.max(value.abs() as f32));
                 let near = |(found, expected): (&f32, &f64)| (found - *expected as f32).abs() < ISA_TOLERANCE * largest;
                 found.len() == expected.len() && found.iter().zip(expected).all(near)
             };
-            assert!(close(&output.states, &expected.states), "{isa:?} {config:?}");
-            assert_eq!(output.stops.steps, expected.stops.steps);
+            assert!(close(&output.scores, &expected.scores), "{isa:?} {config:?}");
+            assert!(close(&output.states.concat(), &expected.states.concat()), "{isa:?} {config:?}");
+            assert!(output.stops.iter().zip(&expected.stops).all(|(own, other)| own.steps == other.steps));
             assert!(close(&own_statistics, &statistics), "{isa:?} {config:?}");
-            let found = own.backward(&parameters, &tape, &weights, true).unwrap();
+            let found = own.backward(&tape, &case.weights, ALL).unwrap();
             assert!(close(&found.parameters, &gradients.parameters), "{isa:?} {config:?}");
+            assert!(close(&found.attributes, &gradients.attributes), "{isa:?} {config:?}");
             assert!(close(&found.states, &gradients.states), "{isa:?} {config:?}");
-            assert!(close(&own.infer(&inputs, &own_statistics).unwrap().states, &inferred.states), "{isa:?}");
+            assert!(close(&own.infer(&case.inputs(), &own_statistics).unwrap().scores, &inferred.scores), "{isa:?}");
         }
     }
 }
 
 #[test]
-fn states_of_inference_do_not_depend_on_the_batch() {
+fn scores_of_inference_do_not_depend_on_the_batch() {
     for config in cases() {
-        let Measure { gin, structure, .. } = Measure::of(config);
-        let (states, parameters) = (Numbers(5).take(NODES * config.input_width), parameters(gin.layout()));
+        let (gin, mut case) = Case::of(&config);
+        case.factors.clear();
         let statistics = vec![0.5; gin.layout().statistics];
-        let inputs = GinInputs { structure: &structure, states: &states, parameters: &parameters };
-        let together = gin.infer(&inputs, &statistics).unwrap();
-        let first = structure.select_graphs(&[0]);
-        let alone = GinInputs { structure: &first, states: &states[..5 * config.input_width], ..inputs };
-        let alone = gin.infer(&alone, &statistics).unwrap();
-        assert_eq!(alone.states.len(), 5 * HIDDEN);
-        assert!(alone.states.iter().zip(&together.states).all(|(alone, together)| (alone - together).abs() < 1e-12));
+        let together = gin.infer(&case.inputs(), &statistics).unwrap();
+        case.structure = case.structure.select_graphs(&[0]);
+        case.attributes.truncate(5 * WIDTH);
+        case.states.iter_mut().for_each(|states| states.truncate(5 * HIDDEN));
+        let alone = gin.infer(&case.inputs(), &statistics).unwrap();
+        assert_eq!((alone.scores.len(), alone.states[0].len()), (CLASSES, 5 * HIDDEN));
+        let close = |alone: &[f64], together: &[f64]| alone.iter().zip(together).all(|(a, b)| (a - b).abs() < 1e-12);
+        assert!(close(&alone.scores, &together.scores));
+        assert!(alone.states.iter().zip(&together.states).all(|(alone, together)| close(alone, together)));
     }
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
     let config = cases()[0];
-    let Measure { gin, structure, weights } = Measure::of(config);
-    let (states, parameters) = (Numbers(5).take(NODES * 3), parameters(gin.layout()));
+    let (gin, case) = Case::of(&config);
     let mut statistics = vec![0.0; gin.layout().statistics];
-    let inputs = GinInputs { structure: &structure, states: &states, parameters: &parameters };
-    let (_, tape) = gin.forward(&inputs, &mut statistics).unwrap();
-    assert!(gin.backward(&parameters, &tape, &weights[1..], true).is_err());
-    assert!(gin.backward(&parameters[1..], &tape, &weights, true).is_err());
-    assert!(gin.forward(&GinInputs { parameters: &parameters[1..], ..inputs }, &mut statistics).is_err());
+    let (_, tape) = gin.forward(&case.inputs(), &mut statistics).unwrap();
+    assert!(gin.backward(&tape, &case.weights[1..], ALL).is_err());
+    let inputs = case.inputs();
+    assert!(gin.forward(&GinInputs { parameters: &case.parameters[1..], ..inputs }, &mut statistics).is_err());
     assert!(gin.forward(&inputs, &mut []).is_err());
-    assert!(gin.infer(&GinInputs { states: &[0.0], ..inputs }, &statistics).is_err());
+    assert!(gin.infer(&GinInputs { attributes: &[0.0], ..inputs }, &statistics).is_err());
+    assert!(gin.infer(&GinInputs { factors: &case.factors[1..], ..inputs }, &statistics).is_err());
+    // Only iterated blocks read states of their own, and they do not go without.
+    assert!(gin.infer(&GinInputs { states: Some(&[0.0; NODES * HIDDEN]), ..inputs }, &statistics).is_err());
+    let (iterated, other) = Case::of(&cases()[4]);
+    let statistics_of_iterated = vec![0.0; iterated.layout().statistics];
+    assert!(iterated.infer(&GinInputs { states: None, ..other.inputs() }, &statistics_of_iterated).is_err());
     let sizes = Segments::from_lengths([0, NODES]);
-    let empty = GraphStructure::new(structure.senders(), structure.incoming().clone(), sizes).unwrap();
-    assert!(gin.infer(&GinInputs { structure: &empty, ..inputs }, &statistics).is_err());
-    assert!(Gin::<f32>::new(GinConfig { hidden_width: 0, ..config }, Isa::Portable).is_err());
-    assert!(Gin::<f32>::new(GinConfig { input_width: 4, ..cases()[1] }, Isa::Portable).is_err());
+    let empty = GraphStructure::new(inputs.structure.senders(), inputs.structure.incoming().clone(), sizes).unwrap();
+    assert!(gin.infer(&GinInputs { structure: &empty, factors: &[], ..inputs }, &statistics).is_err());
+    let refused = |config| Gin::<f32>::new(&config, Isa::Portable).is_err();
+    assert!(refused(JumpingKnowledgeConfig { hidden_width: 0, ..config }));
+    assert!(refused(JumpingKnowledgeConfig { train_eps: true, ..config }));
+    assert!(refused(JumpingKnowledgeConfig { pooling: ReadoutKind::Node, ..config }));
 }

@@ -43,7 +43,8 @@ pub struct GraphModel {
 pub struct ModelOutput {
     /// Predictions, `[rows, output]`, with one row per graph, node, edge or choice as the [`Level`](crate::Level) says.
     pub values: Tensor<2>,
-    /// Node states before the readout, `[nodes, hidden]`; `None` for models without nodes.
+    /// Node states before the readout, `[nodes, hidden]`; `None` for models without nodes, and where a fused step of
+    /// training keeps them to itself (GIN).
     pub hidden: Option<Tensor<2>>,
     /// What every controller block did, in order.
     pub blocks: Vec<ControllerOutput>,

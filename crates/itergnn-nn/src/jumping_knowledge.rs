@@ -128,44 +128,39 @@ impl Architecture for JumpingKnowledgeModel {
 
     fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
         let input = graph.node_attributes();
-        let mut hidden = match &self.embedding {
-            Some(embedding) => embedding.forward(input.clone()),
-            None => input.clone(),
+        let embedded = self.embedding.as_ref().map(|embedding| embedding.forward(input.clone()));
+        let factors = match options.mode {
+            Mode::Training => vote_dropout(&self.config, graph.graphs(), options.seed),
+            Mode::Inference => Vec::new(),
         };
-        let engine = choose(|| self.uncovered(graph, options), graph, options)?;
+        if choose(|| self.uncovered(graph, options), graph, options)? == EngineChoice::Fused {
+            return run_gin(&self.fused(), graph, embedded, factors, options);
+        }
+        let mut hidden = embedded.unwrap_or_else(|| input.clone());
         let mut states = vec![input.clone()];
         let mut outputs = Vec::new();
         for layer in &self.blocks {
-            hidden = match engine {
-                EngineChoice::Fused => run_gin(&FusedGin { layer, iteration: None }, graph, hidden, options)?.hidden,
-                EngineChoice::Plain(_) => layer.convolve(graph, hidden),
-            };
+            hidden = layer.convolve(graph, hidden);
             states.push(hidden.clone());
         }
         // An iterated block reads its own state only: an input of width 0.
         let nothing = Tensor::zeros([graph.nodes(), 0], (&input.device(), input.dtype()));
         for block in &self.iterated {
-            let output = match (&engine, self.iterated_gin(block)) {
-                (EngineChoice::Fused, Some(gin)) => run_gin(&gin, graph, hidden, options)?,
-                _ => block.forward(graph, nothing.clone(), hidden, options)?,
-            };
+            let output = block.forward(graph, nothing.clone(), hidden, options)?;
             hidden = output.hidden.clone();
             states.push(hidden.clone());
             outputs.push(output);
         }
-        let factors = match options.mode {
-            Mode::Training => vote_dropout(&self.config, graph.graphs(), options.seed),
-            Mode::Inference => Vec::new(),
-        };
+        let count = graph.graphs() * self.config.output_width;
         let votes = states.into_iter().zip(&self.votes).enumerate().map(|(layer, (state, vote))| {
             let pooled = self.pooling.forward(graph, input.clone(), state);
             let scores = vote.forward(pooled);
-            match factors.get(layer) {
-                Some(factors) => {
+            match factors.get(layer * count..(layer + 1) * count) {
+                Some(factors) if count > 0 => {
                     let shape = scores.dims();
-                    scores.clone() * Tensor::from_data(TensorData::new(factors.clone(), shape), &scores.device())
+                    scores.clone() * Tensor::from_data(TensorData::new(factors.to_vec(), shape), &scores.device())
                 }
-                None => scores,
+                _ => scores,
             }
         });
         let values = votes.reduce(|total, vote| total + vote).expect("the input votes");
@@ -188,14 +183,17 @@ impl JumpingKnowledgeModel {
         (trained != Some(cap)).then(|| Unsupported::Block("another cap than that of training".to_owned()))
     }
 
-    /// The parts of an iterated block.
-    fn iterated_gin<'a>(&self, block: &'a Controller) -> Option<FusedGin<'a>> {
-        let parts = block.parts();
-        let (iteration, confidence) = self.config.iteration().zip(parts.confidence)?;
-        match parts.layers {
-            [Layer::Gin(layer)] => Some(FusedGin { layer, iteration: Some((*iteration, confidence)) }),
-            _ => None,
-        }
+    /// The parts that the kernels run; [`uncovered`](Self::uncovered) says that they are all there is.
+    fn fused(&self) -> FusedGin<'_> {
+        let once = self.blocks.iter().map(|layer| (layer, None));
+        let iterated = self.iterated.iter().flat_map(|block| {
+            let parts = block.parts();
+            parts.layers.iter().filter_map(move |layer| match layer {
+                Layer::Gin(layer) => Some((layer, parts.confidence)),
+                _ => None,
+            })
+        });
+        FusedGin { config: &self.config, blocks: once.chain(iterated).collect(), votes: &self.votes }
     }
 }
 
@@ -213,10 +211,10 @@ fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mu
     }
 }
 
-/// The factors on the votes of every layer in a training step, `[layers][graphs x classes]`: zero with the probability
-/// of dropout, else what keeps the mean. Empty without dropout. Drawn on the host, so that a seed fixes them on every
+/// The factors on the votes of every layer in a training step, `[layers, graphs, classes]`: zero with the probability of
+/// dropout, else what keeps the mean. Empty without dropout. Drawn on the host, so that a seed fixes them on every
 /// device.
-fn vote_dropout(config: &JumpingKnowledgeConfig, graphs: usize, seed: u64) -> Vec<Vec<f32>> {
+fn vote_dropout(config: &JumpingKnowledgeConfig, graphs: usize, seed: u64) -> Vec<f32> {
     let probability = config.dropout;
     if probability == 0.0 {
         return Vec::new();
@@ -224,6 +222,5 @@ fn vote_dropout(config: &JumpingKnowledgeConfig, graphs: usize, seed: u64) -> Ve
     let mut generator = ChaCha8Rng::seed_from_u64(seed);
     let scale = (1.0 / (1.0 - probability)) as f32;
     let mut draw = || if f64::from(generator.next_u32()) < probability * 2_f64.powi(32) { 0.0 } else { scale };
-    let mut layer = |_| (0..graphs * config.output_width).map(|_| draw()).collect();
-    (0..=config.blocks).map(&mut layer).collect()
+    (0..(config.blocks + 1) * graphs * config.output_width).map(|_| draw()).collect()
 }

@@ -41,10 +41,10 @@ fn graphs(count: u64, width: usize) -> Vec<Graph> {
     (0..count).map(graph).collect()
 }
 
-fn model(name: &str, pooling: ReadoutKind, device: &Device) -> GnnModel {
+fn model(name: &str, blocks: usize, pooling: ReadoutKind, device: &Device) -> GnnModel {
     let mut config = preset(name, &TaskWidths::graph(3, 1, 2)).unwrap();
     if let GnnConfig::JumpingKnowledge(config) = &mut config {
-        (config.hidden_width, config.blocks, config.pooling) = (10, 3, pooling);
+        (config.hidden_width, config.blocks, config.pooling) = (10, blocks, pooling);
     }
     config.init(device, &mut InitRng::new(11)).unwrap()
 }
@@ -88,14 +88,16 @@ fn a_fused_step_is_that_of_tensor_operations() {
     let graphs = graphs(9, 3);
     let batch = GraphBatch::new(&graphs).unwrap();
     let classes: Vec<u32> = (0..9).map(|graph| u32::from(graph % 3 == 0)).collect();
-    for (name, pooling) in [
-        ("gin", ReadoutKind::Sum),
-        ("gin", ReadoutKind::Max),
-        ("gin", ReadoutKind::Mean),
-        ("iter-gin", ReadoutKind::Mean),
+    // Seven blocks have more parameters than the operation has places for tensors.
+    for (name, blocks, pooling) in [
+        ("gin", 3, ReadoutKind::Sum),
+        ("gin", 3, ReadoutKind::Max),
+        ("gin", 3, ReadoutKind::Mean),
+        ("gin", 7, ReadoutKind::Sum),
+        ("iter-gin", 3, ReadoutKind::Mean),
     ] {
         // Two models of their own: clones would share their running statistics.
-        let run = |engine| step(&model(name, pooling, &device), &batch, &classes, engine);
+        let run = |engine| step(&model(name, blocks, pooling, &device), &batch, &classes, engine);
         let (ours, theirs) = (run(Engine::Fused), run(Engine::Plain));
         assert!((ours.loss - theirs.loss).abs() < AVERAGE_TOLERANCE, "{name}: {} {}", ours.loss, theirs.loss);
         assert_eq!(ours.iterations, theirs.iterations, "{name}");
@@ -113,7 +115,7 @@ fn a_fused_step_is_that_of_tensor_operations() {
                 assert!(close(ours, theirs), "{name} {place}: {ours} {theirs}");
             }
         }
-        let before = named_tensors(&model(name, pooling, &device));
+        let before = named_tensors(&model(name, blocks, pooling, &device));
         assert!(ours.tensors.iter().any(|(place, tensor)| place.contains(".running_") && *tensor != before[place]));
         for (&ours, &theirs) in ours.scores.iter().zip(&theirs.scores) {
             assert!(close(ours, theirs), "{name}: {ours} {theirs}");
@@ -149,7 +151,7 @@ impl burn::module::ModuleVisitor for Collected {
 fn what_is_not_covered_says_why() {
     let device = Device::flex();
     let batch = GraphTensors::from_batch(&GraphBatch::new(&graphs(2, 3)).unwrap(), &device);
-    let model = model("iter-gin", ReadoutKind::Sum, &device);
+    let model = model("iter-gin", 3, ReadoutKind::Sum, &device);
     let options = RunOptions::inference().with_engine(Engine::Fused);
     assert!(model.forward(&batch, &options).is_ok());
     let message = model.forward(&batch, &options.with_cap(3)).unwrap_err().to_string();

@@ -3,7 +3,7 @@
 use super::affine::add;
 use super::batch::{Running, zeros};
 use super::layer::{Layer, LayerGradient, LayerTape, Statistics};
-use super::layout::GinLayout;
+use super::layout::{AffineRanges, BlockRanges};
 use crate::block::Stops;
 use crate::kernels::{Kernels, PoolMax, WeightedAdd};
 use crate::memory::Buffer;
@@ -12,10 +12,9 @@ use crate::settings::IterConfig;
 use crate::simd::padded;
 
 /// A block with its parameters.
-pub(super) struct Block<'a, T: Real> {
+pub(super) struct Block<T: Real> {
     kernels: &'static Kernels<T>,
-    ranges: &'a GinLayout,
-    layer: Layer<'a, T>,
+    layer: Layer<T>,
     iteration: Option<(IterConfig, Vec<T>, T)>,
     hidden: usize,
 }
@@ -49,11 +48,11 @@ impl<T: Real> BlockTape<T> {
     }
 }
 
-impl<'a, T: Real> Block<'a, T> {
+impl<T: Real> Block<T> {
     pub(super) fn new(
         kernels: &'static Kernels<T>,
         parameters: &[T],
-        ranges: &'a GinLayout,
+        ranges: &BlockRanges,
         iteration: Option<&IterConfig>,
     ) -> Self {
         let iteration = iteration.zip(ranges.confidence.as_ref()).map(|(iteration, confidence)| {
@@ -61,18 +60,19 @@ impl<'a, T: Real> Block<'a, T> {
             (*iteration, weight, parameters[confidence.bias.start])
         });
         let layer = Layer::new(kernels, parameters, &ranges.maps);
-        Self { kernels, ranges, layer, iteration, hidden: ranges.maps[1].affine.outputs }
+        Self { kernels, layer, iteration, hidden: ranges.maps[1].affine.outputs }
     }
 
     pub(super) fn forward(
         &self,
         whole: &Running,
-        states: Buffer<T>,
+        states: &Buffer<T>,
         statistics: &mut Statistics<'_, T>,
+        ranges: &BlockRanges,
     ) -> (BlockTape<T>, Stops) {
         let graphs = whole.graphs.len();
         let Some((iteration, ..)) = &self.iteration else {
-            let layer = self.layer.forward(whole, &states, statistics, 0);
+            let layer = self.layer.forward(whole, states, statistics, &ranges.maps, 0);
             let step = Step { structure: whole.clone(), layer, halting: Vec::new() };
             return (BlockTape { steps: vec![step], output: None }, Stops::after(graphs, 1));
         };
@@ -87,9 +87,9 @@ impl<'a, T: Real> Block<'a, T> {
             let input = match (&selected, steps.last()) {
                 (Some(selected), _) => selected,
                 (None, Some(last)) => &last.layer.output,
-                (None, None) => &states,
+                (None, None) => states,
             };
-            let layer = self.layer.forward(&structure, input, statistics, number - 1);
+            let layer = self.layer.forward(&structure, input, statistics, &ranges.maps, number - 1);
             let mut halting = Vec::with_capacity(structure.graphs.len());
             let mut running = Vec::with_capacity(structure.graphs.len());
             for (position, &graph) in structure.graphs.iter().enumerate() {
@@ -186,14 +186,18 @@ impl<'a, T: Real> Block<'a, T> {
         tape: &BlockTape<T>,
         gradient: &Buffer<T>,
         flat: &mut [T],
+        ranges: &BlockRanges,
         wanted: bool,
     ) -> Option<Buffer<T>> {
-        let mut sums = self.layer.gradient();
+        let mut sums = LayerGradient::new(&ranges.maps);
         let result = match &self.iteration {
             None => self.layer.backward(whole, &tape.steps[0].layer, gradient, &mut sums, wanted),
-            Some(_) => Some(self.backward_iterated(whole, tape, gradient, flat, &mut sums)),
+            Some(_) => {
+                let confidence = ranges.confidence.as_ref().expect("an iterated block has a confidence");
+                Some(self.backward_iterated(whole, tape, gradient, flat, confidence, &mut sums))
+            }
         };
-        sums.add_to(flat, &self.ranges.maps);
+        sums.add_to(flat, &ranges.maps);
         result
     }
 
@@ -203,10 +207,10 @@ impl<'a, T: Real> Block<'a, T> {
         tape: &BlockTape<T>,
         gradient: &Buffer<T>,
         flat: &mut [T],
+        confidence: &AffineRanges,
         sums: &mut LayerGradient<T>,
     ) -> Buffer<T> {
         let (iteration, weight, _) = self.iteration.as_ref().expect("called for iterated blocks");
-        let confidence = self.ranges.confidence.as_ref().expect("an iterated block has a confidence");
         let (width, decay) = (padded(self.hidden), T::from_f64(iteration.decay));
         // Gradient of the remaining probability after the step at hand.
         let mut of_remaining = vec![T::ZERO; whole.graphs.len()];

@@ -10,9 +10,8 @@ use crate::real::Real;
 use crate::simd::padded;
 
 /// Sum over neighbours, then two maps, each with normalisation and ReLU.
-pub(super) struct Layer<'a, T: Real> {
+pub(super) struct Layer<T: Real> {
     kernels: &'static Kernels<T>,
-    ranges: &'a [MapRanges; 2],
     maps: [(Affine<T>, Norm<T>); 2],
 }
 
@@ -33,20 +32,13 @@ pub(super) enum Statistics<'a, T> {
     Infer(&'a [T]),
 }
 
-impl<'a, T: Real> Layer<'a, T> {
-    pub(super) fn new(kernels: &'static Kernels<T>, parameters: &[T], ranges: &'a [MapRanges; 2]) -> Self {
+impl<T: Real> Layer<T> {
+    pub(super) fn new(kernels: &'static Kernels<T>, parameters: &[T], ranges: &[MapRanges; 2]) -> Self {
         let maps = [0, 1].map(|map| {
             let ranges: &MapRanges = &ranges[map];
             (Affine::new(kernels, parameters, &ranges.affine), Norm::new(kernels, parameters, ranges))
         });
-        Self { kernels, ranges, maps }
-    }
-
-    pub(super) fn gradient(&self) -> LayerGradient<T> {
-        LayerGradient([0, 1].map(|map| {
-            let affine = &self.ranges[map].affine;
-            (AffineGradient::new(affine), NormGradient::new(padded(affine.outputs)))
-        }))
+        Self { kernels, maps }
     }
 
     /// Step number `step`, counted from 0.
@@ -55,6 +47,7 @@ impl<'a, T: Real> Layer<'a, T> {
         structure: &Running,
         states: &Buffer<T>,
         statistics: &mut Statistics<'_, T>,
+        ranges: &[MapRanges; 2],
         step: usize,
     ) -> LayerTape<T> {
         let rows = structure.nodes();
@@ -75,7 +68,7 @@ impl<'a, T: Real> Layer<'a, T> {
         let mut apply = |map: usize, input: Buffer<T>| {
             let (affine, norm) = &self.maps[map];
             let mapped = affine.forward(rows, &input);
-            let ranges = &self.ranges[map].running[step];
+            let ranges = &ranges[map].running[step];
             let tape = match statistics {
                 Statistics::Train(running) => norm.train(rows, &mapped, running, ranges),
                 Statistics::Infer(running) => norm.infer(running, ranges),
@@ -124,6 +117,13 @@ impl<'a, T: Real> Layer<'a, T> {
 }
 
 impl<T: Real> LayerGradient<T> {
+    pub(super) fn new(ranges: &[MapRanges; 2]) -> Self {
+        Self([0, 1].map(|map: usize| {
+            let affine = &ranges[map].affine;
+            (AffineGradient::new(affine), NormGradient::new(padded(affine.outputs)))
+        }))
+    }
+
     pub(super) fn add_to(&self, gradient: &mut [T], ranges: &[MapRanges; 2]) {
         for ((affine, norm), ranges) in self.0.iter().zip(ranges) {
             affine.add_to(gradient, &ranges.affine);

@@ -74,7 +74,7 @@ impl JumpingKnowledgeConfig {
     /// Why the kernels of [`gin`](crate::gin) do not cover the blocks, if they do not.
     pub fn uncovered(&self) -> Option<String> {
         let problem = |problem: &str| Some(problem.to_owned());
-        if self.node_width == 0 || self.hidden_width == 0 {
+        if self.node_width == 0 || self.hidden_width == 0 || self.output_width == 0 {
             return problem("a width is 0");
         }
         if self.train_eps {

@@ -14,7 +14,7 @@
 //! | `call` | one run of the kernels: what they are told, what they leave behind |
 //! | `recovery` | what is left of a batch when a value overflows |
 //! | `block` | from modules to a [`ControllerOutput`](crate::controllers::ControllerOutput) |
-//! | `gin` | the same for GIN layers with batch normalisation, which join the graphs of a batch |
+//! | `gin` | the same for whole GIN classifiers, whose batch normalisation joins the graphs of a batch |
 //!
 //! The plain path is the specification: `tests/fused_f32.rs` and `tests/fused_f64.rs` compare every covered combination
 //! with it, outputs, steps, auxiliary loss and all gradients. What the kernels do not cover runs plain, and
