@@ -1,11 +1,13 @@
 //! The custom operations as a Burn backend extension: Flex runs the kernels, Autodiff records their backward.
 
+use std::sync::Arc;
+
 use burn::backend::autodiff::checkpoint::{base::Checkpointer, strategy::CheckpointStrategy};
 use burn::backend::autodiff::grads::Gradients;
 use burn::backend::autodiff::ops::{Backward, Ops, OpsKind};
 use burn::backend::tensor::FloatTensor;
 use burn::backend::{Autodiff, Backend, Flex, TensorMetadata, backend_extension};
-use burn::tensor::TensorData;
+use burn::tensor::{Shape, TensorData};
 use itergnn_kernels::Real;
 use itergnn_kernels::segments::{self as kernels, Extreme, Segments};
 
@@ -26,28 +28,32 @@ pub enum UnaryOperation {
     Sparsemax(Segments),
     /// LeakyReLU with the given slope, element by element.
     LeakyRelu(f64),
+    /// The mean cross entropy of the class of every row, one number; the rows have this width.
+    CrossEntropy(Arc<[u32]>, usize),
 }
 
 impl UnaryOperation {
-    /// The number of rows the operation gives for `rows` rows.
-    fn output_rows(&self, rows: usize) -> usize {
+    /// The shape of the result for an input of `[rows, width]`.
+    fn output_shape(&self, [rows, width]: [usize; 2]) -> Shape {
         match self {
-            Self::Sum(segments) | Self::Mean(segments) | Self::Extreme(segments, _) => segments.len(),
-            _ => rows,
+            Self::Sum(segments) | Self::Mean(segments) | Self::Extreme(segments, _) => [segments.len(), width].into(),
+            Self::CrossEntropy(..) => [1].into(),
+            _ => [rows, width].into(),
         }
     }
 
-    /// The number of rows of the input, given the rows of the output.
-    fn input_rows(&self, rows: usize) -> usize {
+    /// The shape of the input, given that of the result.
+    fn input_shape(&self, output: &Shape) -> [usize; 2] {
         match self {
-            Self::Sum(segments) | Self::Mean(segments) | Self::Extreme(segments, _) => segments.rows(),
-            _ => rows,
+            Self::Sum(segments) | Self::Mean(segments) | Self::Extreme(segments, _) => [segments.rows(), output[1]],
+            Self::CrossEntropy(classes, width) => [classes.len(), *width],
+            _ => output.dims(),
         }
     }
 
     /// Whether the backward pass reads the input.
     fn keeps_input(&self) -> bool {
-        matches!(self, Self::Extreme(..) | Self::RangeNormalise(_) | Self::LeakyRelu(_))
+        matches!(self, Self::Extreme(..) | Self::RangeNormalise(_) | Self::LeakyRelu(_) | Self::CrossEntropy(..))
     }
 
     /// Whether the backward pass reads the output.
@@ -64,6 +70,7 @@ impl UnaryOperation {
             Self::RangeNormalise(segments) => kernels::range_normalise(input, segments, width),
             Self::Sparsemax(segments) => kernels::sparsemax(input, segments, width),
             Self::LeakyRelu(slope) => kernels::leaky_relu(input, F::from_f64(*slope)),
+            Self::CrossEntropy(classes, width) => vec![kernels::cross_entropy(input, classes, *width)],
         }
     }
 
@@ -80,6 +87,7 @@ impl UnaryOperation {
             }
             Self::Sparsemax(segments) => kernels::sparsemax_backward(output, gradient, segments, width),
             Self::LeakyRelu(slope) => kernels::leaky_relu_backward(input, gradient, F::from_f64(*slope)),
+            Self::CrossEntropy(classes, width) => kernels::cross_entropy_backward(input, classes, gradient[0], *width),
         }
     }
 }
@@ -156,16 +164,16 @@ macro_rules! with_float {
 
 pub(crate) use with_float;
 
-fn tensor<F: FlexElement>(values: Vec<F>, rows: usize, width: usize) -> FloatTensor<Flex> {
-    FloatTensor::<Flex>::from_data(TensorData::new(values, [rows, width]))
+fn tensor<F: FlexElement>(values: Vec<F>, shape: impl Into<Shape>) -> FloatTensor<Flex> {
+    FloatTensor::<Flex>::from_data(TensorData::new(values, shape.into()))
 }
 
 impl GraphBackend for Flex {
     fn unary(input: FloatTensor<Self>, operation: UnaryOperation) -> FloatTensor<Self> {
         let input = input.to_contiguous();
-        let [rows, width] = input.shape().dims();
+        let shape: [usize; 2] = input.shape().dims();
         with_float!(input, F => {
-            tensor(operation.forward(F::elements(&input), width), operation.output_rows(rows), width)
+            tensor(operation.forward(F::elements(&input), shape[1]), operation.output_shape(shape))
         })
     }
 
@@ -173,7 +181,7 @@ impl GraphBackend for Flex {
         let (kept, candidate) = (kept.to_contiguous(), candidate.to_contiguous());
         let [rows, width] = kept.shape().dims();
         with_float!(kept, F => {
-            tensor(kernels::keep_max(F::elements(&kept), F::elements(&candidate), &segments, width), rows, width)
+            tensor(kernels::keep_max(F::elements(&kept), F::elements(&candidate), &segments, width), [rows, width])
         })
     }
 }
@@ -187,12 +195,11 @@ impl GraphGradient for Flex {
     ) -> FloatTensor<Self> {
         let gradient = gradient.to_contiguous();
         let (input, output) = (input.map(|tensor| tensor.to_contiguous()), output.map(|tensor| tensor.to_contiguous()));
-        let [rows, width] = gradient.shape().dims();
+        let shape = operation.input_shape(&gradient.shape());
         with_float!(gradient, F => {
             let input = input.as_ref().map_or(&[][..], F::elements);
             let output = output.as_ref().map_or(&[][..], F::elements);
-            let result = operation.backward(input, output, F::elements(&gradient), width);
-            tensor(result, operation.input_rows(rows), width)
+            tensor(operation.backward(input, output, F::elements(&gradient), shape[1]), shape)
         })
     }
 
@@ -207,7 +214,7 @@ impl GraphGradient for Flex {
         with_float!(kept, F => {
             let (kept, candidate, gradient) = (F::elements(&kept), F::elements(&candidate), F::elements(&gradient));
             let (to_kept, to_candidate) = kernels::keep_max_backward(kept, candidate, gradient, &segments, width);
-            (tensor(to_kept, rows, width), tensor(to_candidate, rows, width))
+            (tensor(to_kept, [rows, width]), tensor(to_candidate, [rows, width]))
         })
     }
 }

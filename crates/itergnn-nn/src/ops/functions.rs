@@ -160,3 +160,44 @@ pub fn leaky_relu<const D: usize>(values: Tensor<D>, slope: f64) -> Tensor<D> {
     let rows = shape.num_elements();
     unary(values.reshape([rows, 1]), UnaryOperation::LeakyRelu(slope)).reshape(shape)
 }
+
+/// The mean over rows of `-log softmax(scores)[class]`, as one operation: a loss is a handful of numbers, for which the
+/// ten operations that it is made of cost more than the arithmetic.
+///
+/// # Shapes
+///
+/// - scores: `[rows, classes]`; `classes` has one entry per row
+/// - output: `[1]`
+///
+/// # Panics
+///
+/// When there is not one class per row, or a class has no column.
+pub fn cross_entropy(scores: Tensor<2>, classes: &[u32]) -> Tensor<1> {
+    let [rows, width] = scores.dims();
+    assert_eq!(rows, classes.len(), "one class per row");
+    assert!(classes.iter().all(|&class| (class as usize) < width), "every class has a column");
+    Tensor::from_dispatch(Dispatch::unary(scores.into_dispatch(), UnaryOperation::CrossEntropy(classes.into(), width)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use burn::tensor::Device;
+    use burn::tensor::activation::log_softmax;
+
+    /// f32 exponentials and logarithms of numbers near 1.
+    const ROUNDING: f64 = 1e-6;
+
+    #[test]
+    fn cross_entropy_is_that_of_the_logarithm_of_softmax() {
+        let device = Device::flex().autodiff();
+        let scores = Tensor::<2>::from_floats([[0.3, -1.0, 2.0], [0.5, 0.1, -0.7]], &device).require_grad();
+        let chosen = Tensor::<2>::from_floats([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]], &device);
+        let ours = cross_entropy(scores.clone(), &[2, 0]);
+        let theirs = (log_softmax(scores.clone(), 1) * chosen).sum().div_scalar(-2.0);
+        assert!((ours.clone().into_scalar::<f64>() - theirs.clone().into_scalar::<f64>()).abs() < ROUNDING);
+        let gradient = |loss: Tensor<1>| scores.grad(&loss.mul_scalar(3.0).backward()).unwrap();
+        let difference = (gradient(ours) - gradient(theirs)).abs().max().into_scalar::<f64>();
+        assert!(difference < ROUNDING, "{difference}");
+    }
+}

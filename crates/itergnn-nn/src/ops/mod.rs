@@ -12,7 +12,7 @@ pub use itergnn_kernels::segments::{Extreme, Segments};
 pub(crate) use backend::{FlexElement, with_float};
 pub use backend::{GraphBackend, GraphGradient, UnaryOperation};
 pub use functions::{
-    keep_max, leaky_relu, segment_max, segment_mean, segment_min, segment_range_normalise,
+    cross_entropy, keep_max, leaky_relu, segment_max, segment_mean, segment_min, segment_range_normalise,
     segment_scale_invariant_softmax, segment_scale_invariant_sparsemax, segment_softmax, segment_sparsemax,
     segment_sum,
 };

@@ -1,7 +1,7 @@
 //! The loss of a batch, on the device.
 
-use burn::tensor::activation::log_softmax;
-use burn::tensor::{Device, Int, Tensor, TensorData};
+use burn::tensor::{Int, Tensor, TensorData};
+use itergnn_nn::ops::cross_entropy;
 
 use crate::config::LossKind;
 use crate::data::HostBatch;
@@ -21,8 +21,8 @@ pub fn batch_loss(kind: LossKind, predictions: Tensor<2>, batch: &HostBatch) -> 
     let device = predictions.device();
     if kind == LossKind::CrossEntropy {
         assert_eq!(rows, batch.targets.len(), "one class for each graph");
-        let chosen = log_softmax(predictions, 1) * one_hot(&batch.targets, width, &device);
-        return chosen.sum().div_scalar(-(rows as f64));
+        let classes: Vec<u32> = batch.targets.iter().map(|&class| class as u32).collect();
+        return cross_entropy(predictions, &classes);
     }
     assert_eq!(rows * width, batch.targets.len(), "one prediction for each target");
     let targets = Tensor::<2>::from_data(TensorData::new(batch.targets.clone(), [rows, width]), &device);
@@ -43,18 +43,10 @@ fn rows_with_targets(predictions: Tensor<2>, batch: &HostBatch) -> Tensor<2> {
     predictions.select(0, rows)
 }
 
-fn one_hot(classes: &[f32], width: usize, device: &Device) -> Tensor<2> {
-    let mut values = vec![0.0_f32; classes.len() * width];
-    for (row, &class) in classes.iter().enumerate() {
-        assert!((class as usize) < width, "class {class} of {width}");
-        values[row * width + class as usize] = 1.0;
-    }
-    Tensor::from_data(TensorData::new(values, [classes.len(), width]), device)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use burn::tensor::Device;
     use itergnn_tasks::{Task, TaskSpec};
 
     fn batch(task: Task, count: u64) -> HostBatch {
