@@ -39,6 +39,7 @@ pub mod fused;
 mod graph_model;
 mod grid_model;
 pub mod homogeneous;
+mod host;
 #[cfg(feature = "import")]
 pub mod import;
 mod index;
@@ -72,6 +73,7 @@ pub use fused::Engine;
 pub use graph_model::{GraphModel, ModelOutput};
 pub use grid_model::{GridModel, GridModelConfig};
 pub use homogeneous::{HomoMlp, NormWrapped, homogenise};
+pub use host::{host_values, update_values};
 pub use init::InitRng;
 pub use itergnn_kernels::GraphStructure;
 pub use itergnn_kernels::block::{Loops, Stops};

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use burn::module::Module;
-use burn::optim::GradientsParams;
 use burn::tensor::Device;
 use itergnn_graph::GraphBatch;
 use itergnn_nn::aligned::Refit;
@@ -13,7 +12,7 @@ use itergnn_nn::{
 };
 
 use super::memory::keep_freed_memory;
-use super::{Moments, Optimiser, batch_loss};
+use super::{HostGradients, Moments, Optimiser, batch_loss};
 use crate::TrainError;
 use crate::config::{LossKind, OptimiserConfig};
 use crate::data::HostBatch;
@@ -150,17 +149,17 @@ impl Learner {
         };
         let auxiliary = output.auxiliary_loss.as_ref().map_or(0.0, |loss| loss.clone().into_scalar::<f64>());
         let total = output.auxiliary_loss.into_iter().fold(loss.clone(), |total, loss| total + loss);
-        let gradients = GradientsParams::from_grads(total.backward(), &self.model);
+        let gradients = HostGradients::of(&self.model, total.backward());
         let report = StepReport {
             loss: loss.into_scalar::<f64>(),
             auxiliary_loss: auxiliary,
-            gradient_norm: Optimiser::norm(&self.model, &gradients),
+            gradient_norm: gradients.norm(),
             iterations,
             capped,
             graphs,
         };
         if report.fault().is_none() {
-            self.model = self.optimiser.step(rate, self.model.clone(), gradients, report.gradient_norm);
+            self.model = self.optimiser.step(rate, self.model.clone(), gradients);
         }
         Ok(report)
     }

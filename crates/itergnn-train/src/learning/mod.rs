@@ -1,10 +1,12 @@
 //! One step of learning: a batch in, better weights out.
 
+mod gradients;
 mod learner;
 mod loss;
 mod memory;
 mod optimiser;
 
+pub use gradients::HostGradients;
 pub(crate) use learner::check_names;
 pub use learner::{Learner, LearnerState, StepReport};
 pub use loss::batch_loss;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use burn::module::{Module, ModuleMapper, ModuleVisitor, Param};
-use burn::optim::GradientsParams;
-use burn::tensor::{Tensor, TensorData};
+use burn::module::{Module, ModuleMapper, Param};
+use burn::tensor::Tensor;
+use itergnn_nn::update_values;
 
+use super::HostGradients;
 use crate::config::OptimiserConfig;
 
 /// Adam, applied to every parameter of a module in one pass each.
@@ -38,23 +39,16 @@ impl Optimiser {
         Self { adam: Adam::new(config), clip_norm: config.clip_norm, states: BTreeMap::new() }
     }
 
-    /// The Euclidean norm of the gradient of all parameters together.
-    pub fn norm<M: Module>(module: &M, gradients: &GradientsParams) -> f64 {
-        let mut visitor = SquaredNorm { gradients, total: 0.0 };
-        module.visit(&mut visitor);
-        visitor.total.sqrt()
-    }
-
     /// What a gradient of that norm is multiplied with.
     fn factor(&self, norm: f64) -> Option<f64> {
         self.clip_norm.filter(|&limit| norm > limit).map(|limit| limit / norm)
     }
 
-    /// The module after one update; `norm` is that of the gradient before clipping.
-    pub fn step<M: Module>(&mut self, rate: f64, module: M, gradients: GradientsParams, norm: f64) -> M {
-        let factor = self.factor(norm);
+    /// The module after one update.
+    pub fn step<M: Module>(&mut self, rate: f64, module: M, gradients: HostGradients) -> M {
+        let factor = self.factor(gradients.norm());
         let (adam, states) = (&self.adam, &mut self.states);
-        module.map(&mut Update { path: Vec::new(), adam, states, gradients, rate, factor })
+        module.map(&mut Update { path: ParameterPath::default(), adam, states, gradients, rate, factor })
     }
 
     /// What is remembered, by the name of the parameter.
@@ -127,60 +121,59 @@ impl Adam {
     }
 }
 
-/// The values of a tensor, row-major.
-fn host<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    tensor.into_data().convert::<f32>().try_into_vec().expect("the values were converted to this type")
+/// Where a mapper is: the name of a parameter as [`itergnn_nn::named_tensors`] has it, fields joined by dots, without
+/// the variants of enums, which a mapper enters and a visitor does not. One buffer for all names of a step.
+#[derive(Default)]
+struct ParameterPath {
+    name: String,
+    /// How long the name was before each segment.
+    lengths: Vec<usize>,
 }
 
-/// The name of a parameter as [`itergnn_nn::named_tensors`] has it: fields joined by dots, without the variants of
-/// enums, which a mapper enters and a visitor does not.
-fn parameter_name(path: &[String]) -> String {
-    let is_field = |segment: &&String| !segment.starts_with(|letter: char| letter.is_ascii_uppercase());
-    path.iter().filter(is_field).map(String::as_str).collect::<Vec<_>>().join(".")
-}
-
-struct SquaredNorm<'a> {
-    gradients: &'a GradientsParams,
-    total: f64,
-}
-
-impl ModuleVisitor for SquaredNorm<'_> {
-    fn visit_float<const D: usize>(&mut self, param: &Param<Tensor<D>>) {
-        if let Some(gradient) = self.gradients.get::<D>(param.id) {
-            self.total += host(gradient).iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>();
+impl ParameterPath {
+    fn enter(&mut self, segment: &str) {
+        self.lengths.push(self.name.len());
+        if segment.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+            return;
         }
+        if !self.name.is_empty() {
+            self.name.push('.');
+        }
+        self.name.push_str(segment);
+    }
+
+    fn leave(&mut self) {
+        self.name.truncate(self.lengths.pop().unwrap_or(0));
     }
 }
 
 struct Update<'a> {
-    path: Vec<String>,
+    path: ParameterPath,
     adam: &'a Adam,
     states: &'a mut BTreeMap<String, State>,
-    gradients: GradientsParams,
+    gradients: HostGradients,
     rate: f64,
     factor: Option<f64>,
 }
 
 impl ModuleMapper for Update<'_> {
     fn enter_module(&mut self, name: &str, _container_type: &str) {
-        self.path.push(name.to_owned());
+        self.path.enter(name);
     }
 
     fn exit_module(&mut self, _name: &str, _container_type: &str) {
-        self.path.pop();
+        self.path.leave();
     }
 
     fn map_float<const D: usize>(&mut self, param: Param<Tensor<D>>) -> Param<Tensor<D>> {
-        let Some(gradient) = self.gradients.remove::<D>(param.id) else { return param };
-        let gradient = host(gradient);
-        let state = self.states.entry(parameter_name(&self.path)).or_default();
-        let factor = self.factor.map_or(1.0, |factor| factor as f32);
-        param.map(|tensor| {
-            let (learns, device, shape) = (tensor.is_require_grad(), tensor.device(), tensor.shape());
-            let mut values = host(tensor.inner());
-            self.adam.update(self.rate as f32, &mut values, &gradient, factor, state);
-            Tensor::from_data(TensorData::new(values, shape), &device).set_require_grad(learns)
-        })
+        let Some(gradient) = self.gradients.take(param.id) else { return param };
+        let name = self.path.name.as_str();
+        let state = match self.states.get_mut(name) {
+            Some(state) => state,
+            None => self.states.entry(name.to_owned()).or_default(),
+        };
+        let (rate, factor) = (self.rate as f32, self.factor.map_or(1.0, |factor| factor as f32));
+        param.map(|tensor| update_values(tensor, |values| self.adam.update(rate, values, &gradient, factor, state)))
     }
 }
 
@@ -188,26 +181,24 @@ impl ModuleMapper for Update<'_> {
 mod tests {
     use super::*;
     use burn::nn::Linear;
-    use burn::optim::AdamConfig;
     use burn::optim::decay::WeightDecayConfig;
-    use burn::tensor::Device;
+    use burn::optim::{AdamConfig, GradientsParams};
+    use burn::tensor::{Device, Gradients};
     use itergnn_nn::{InitRng, named_tensors};
 
     fn linear() -> Linear {
         InitRng::new(3).linear(3, 2, true, &Device::flex().autodiff())
     }
 
-    fn gradients(module: &Linear, scale: f32) -> GradientsParams {
+    fn gradients(module: &Linear, scale: f32) -> Gradients {
         let device = Device::flex().autodiff();
         let input = Tensor::<2>::from_floats([[1.0, -2.0, 3.0]], &device);
-        let loss = module.forward(input).mul_scalar(scale).square().sum();
-        GradientsParams::from_grads(loss.backward(), module)
+        module.forward(input).mul_scalar(scale).square().sum().backward()
     }
 
     fn take_step(optimiser: &mut Optimiser, module: Linear, scale: f32) -> Linear {
-        let gradients = gradients(&module, scale);
-        let norm = Optimiser::norm(&module, &gradients);
-        optimiser.step(0.01, module, gradients, norm)
+        let gradients = HostGradients::of(&module, gradients(&module, scale));
+        optimiser.step(0.01, module, gradients)
     }
 
     #[test]
@@ -220,7 +211,7 @@ mod tests {
             for step in 1..5 {
                 let scale = 1.0 / step as f32;
                 left = take_step(&mut ours, left, scale);
-                let gradients = gradients(&right, scale);
+                let gradients = GradientsParams::from_grads(gradients(&right, scale), &right);
                 right = burns.step(0.01, right, gradients);
             }
             assert_eq!(named_tensors(&left), named_tensors(&right));
@@ -243,7 +234,7 @@ mod tests {
             squares.sqrt()
         };
         let module = linear();
-        let norm = Optimiser::norm(&module, &gradients(&module, 1.0));
+        let norm = HostGradients::of(&module, gradients(&module, 1.0)).norm();
         assert!(norm > 1.0, "{norm}");
         let ratio = change(&unlimited) / change(&limited);
         // The changes are a thousandth of the weights, whose f32 rounding shows in the third digit.

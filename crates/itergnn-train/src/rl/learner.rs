@@ -1,7 +1,6 @@
 //! A value network that learns.
 
 use burn::module::Module;
-use burn::optim::GradientsParams;
 use burn::tensor::{Device, Tensor, TensorData};
 use itergnn_nn::{GnnConfig, GnnModel, InitRng, NamedTensor, named_tensors, replace_tensors};
 use itergnn_tasks::pacman::{Action, Symmetry};
@@ -11,7 +10,7 @@ use super::view::{ViewBatch, best_of, learning_options};
 use super::{AgentConfig, GameView, Transition};
 use crate::TrainError;
 use crate::config::OptimiserConfig;
-use crate::learning::{LearnerState, Optimiser, check_names};
+use crate::learning::{HostGradients, LearnerState, Optimiser, check_names};
 
 /// A value network, its target network and its optimiser.
 ///
@@ -105,11 +104,11 @@ impl ValueLearner {
         let loss = self.agent.value_scale.loss(differences, self.agent.discount);
         let auxiliary_loss = auxiliary.as_ref().map_or(0.0, |loss| loss.clone().into_scalar::<f64>());
         let total = auxiliary.into_iter().fold(loss.clone(), |total, loss| total + loss);
-        let gradients = GradientsParams::from_grads(total.backward(), &self.online);
-        let gradient_norm = Optimiser::norm(&self.online, &gradients);
+        let gradients = HostGradients::of(&self.online, total.backward());
+        let gradient_norm = gradients.norm();
         let report = ValueStep { loss: loss.into_scalar::<f64>(), auxiliary_loss, gradient_norm, output: mean };
         if report.fault().is_none() {
-            self.online = self.optimiser.step(rate, self.online.clone(), gradients, gradient_norm);
+            self.online = self.optimiser.step(rate, self.online.clone(), gradients);
         }
         Ok((report, surprises))
     }
