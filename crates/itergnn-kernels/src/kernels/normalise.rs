@@ -115,14 +115,24 @@ pub(super) unsafe fn normalise_sums<S: Simd>(args: &NormaliseSums<S::Scalar>) {
             let (scale, shift) = (S::load(args.scale.add(column)), S::load(args.shift.add(column)));
             let opposite = S::mul(S::load(args.mean.add(column)), minus);
             let (mut sums, mut products) = ([zero; 2], [zero; 2]);
-            for row in 0..args.rows {
+            let at = |row: usize| {
                 let place = row * args.width + column;
                 let source = S::load(args.source.add(place));
                 let open = S::greater(S::mul_add(source, scale, shift), zero);
-                let gradient = S::select(open, S::load(args.gradient.add(place)), zero);
-                let chain = row % 2;
-                sums[chain] = S::add(sums[chain], gradient);
-                products[chain] = S::mul_add(gradient, S::add(source, opposite), products[chain]);
+                (S::select(open, S::load(args.gradient.add(place)), zero), S::add(source, opposite))
+            };
+            // Two rows at a time, so that both chains have registers of their own.
+            for row in (0..args.rows - args.rows % 2).step_by(2) {
+                for chain in 0..2 {
+                    let (gradient, difference) = at(row + chain);
+                    sums[chain] = S::add(sums[chain], gradient);
+                    products[chain] = S::mul_add(gradient, difference, products[chain]);
+                }
+            }
+            if args.rows % 2 == 1 {
+                let (gradient, difference) = at(args.rows - 1);
+                sums[0] = S::add(sums[0], gradient);
+                products[0] = S::mul_add(gradient, difference, products[0]);
             }
             S::store(args.sums.add(column), S::add(sums[0], sums[1]));
             S::store(args.products.add(column), S::add(products[0], products[1]));
