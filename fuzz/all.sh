@@ -1,5 +1,5 @@
 #!/bin/bash
-# all.sh SECONDS OUT [BINARIES [SEEDS..]]: runs every fuzz target for so many seconds, all side by side, one process each.
+# all.sh SECONDS OUT [BINARIES [SEEDS..]]: runs every fuzz target for so many seconds, side by side, one process each.
 #
 # BINARIES is the folder of the built targets. In OUT: a log per target, what crashed it, and summary.txt with one line
 # per target. What was found beyond the seeds stays in OUT/corpus.

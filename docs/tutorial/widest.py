@@ -1,7 +1,7 @@
 """Widest paths on road networks: draws and labels them, and reads answers. Standard library only.
 
-The width of a path is that of its narrowest road; between two places the widest path is wanted (a heavy load, a cable, a
-flow). The program knows nothing of it: it learns from the labels written here.
+The width of a path is that of its narrowest road; between two places the widest path is wanted (a heavy load, a cable,
+a flow). The program knows nothing of it: it learns from the labels written here.
 """
 
 import csv
@@ -85,7 +85,7 @@ def read(file):
 
 def main():
     command, *rest = sys.argv[1:]
-    if command == "draw":  # draw COUNT SMALLEST LARGEST SEED: labelled towns of so many streets a side
+    if command == "draw":  # draw COUNT SMALLEST LARGEST SEED: labelled towns of so many streets per side
         count, smallest, largest, seed = map(int, rest)
         rng = random.Random(seed)
         for _ in range(count):
