@@ -4,7 +4,8 @@
 //! models it judges; the kernels know nothing but slices; the command line sees nothing but the facade.
 
 use anyhow::{Result, bail, ensure};
-use cargo_metadata::{MetadataCommand, Package};
+
+use crate::metadata::{Metadata, Package};
 
 /// A crate of the workspace, the crates of the workspace it may use, and whether it may use Burn.
 const RULES: &[(&str, &[&str], bool)] = &[
@@ -23,14 +24,7 @@ const RULES: &[(&str, &[&str], bool)] = &[
 
 /// Fails on the first forbidden edge of the dependency graph, naming it.
 pub(crate) fn check() -> Result<()> {
-    // The Python package is a workspace of its own, so that its features do not reach the others.
-    let manifests = ["Cargo.toml", "crates/itergnn-py/Cargo.toml"];
-    let read = |manifest: &str| {
-        let path = format!("{}/../{manifest}", env!("CARGO_MANIFEST_DIR"));
-        MetadataCommand::new().manifest_path(path).no_deps().exec()
-    };
-    let workspaces = manifests.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let members: Vec<&Package> = workspaces.iter().flat_map(|metadata| metadata.workspace_packages()).collect();
+    let members = Metadata::read()?.packages;
     ensure!(!members.is_empty(), "the workspace has no members");
     for package in &members {
         check_package(package, &members)?;
@@ -38,7 +32,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-fn check_package(package: &Package, members: &[&Package]) -> Result<()> {
+fn check_package(package: &Package, members: &[Package]) -> Result<()> {
     let name = package.name.as_str();
     let Some((_, allowed, burn)) = RULES.iter().find(|(known, ..)| *known == name) else {
         bail!("crate {name} has no rule; add it to RULES in xtask/src/architecture.rs");

@@ -4,7 +4,7 @@ use std::{path::Path, process::Command, time::Instant};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::{architecture, python, say, web};
+use crate::{ROOT, architecture, python, say, web};
 
 /// All steps, cheapest first.
 pub(crate) fn everything() -> Result<()> {
@@ -16,10 +16,15 @@ pub(crate) fn everything() -> Result<()> {
 }
 
 /// Formatting, clippy and documentation; a warning fails.
+///
+/// With the examples documentation sees the same features as clippy and the tests; without them cargo leaves out what
+/// only tests use, and reads all of Burn once more for the difference.
 pub(crate) fn lint() -> Result<()> {
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &[])?;
-    cargo(&["doc", "--workspace", "--no-deps", "--locked"], &[("RUSTDOCFLAGS", "-D warnings")])
+    let documented = ["--lib", "--bin", "xtask", "--examples"];
+    let arguments = [&["doc", "--workspace", "--no-deps", "--locked"], &documented[..]].concat();
+    cargo(&arguments, &[("RUSTDOCFLAGS", "-D warnings")])
 }
 
 /// Unit tests, laws, golden values, command-line tests and documentation examples, all in the dev profile, so that
@@ -33,7 +38,7 @@ pub(crate) fn test() -> Result<()> {
 /// Where the CUDA compiler of a Python package was put, so that a test can compile the kernels without a card; `None`
 /// where there is no such package.
 fn cuda_compiler() -> Option<String> {
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/nvrtc");
+    let folder = &format!("{ROOT}/target/nvrtc");
     let library = format!("{folder}/nvidia/cu13/lib");
     if !Path::new(&library).is_dir() {
         let install = ["-m", "pip", "install", "--quiet", "--no-deps", "--retries", "0", "--timeout", "10"];
@@ -55,7 +60,7 @@ pub(crate) fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<
     let status = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
         .args(arguments)
         .envs(environment.iter().copied())
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .current_dir(ROOT)
         .status()
         .with_context(|| format!("could not run `{line}`"))?;
     ensure!(status.success(), "`{line}` failed");

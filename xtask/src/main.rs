@@ -2,11 +2,15 @@
 
 mod architecture;
 mod check;
+mod metadata;
 mod python;
 mod sanitize;
 mod web;
 
 use std::process::ExitCode;
+
+/// The workspace root.
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 const USAGE: &str = "\
 usage: cargo xtask <task>
@@ -15,7 +19,7 @@ usage: cargo xtask <task>
   architecture   which crate may depend on which (see docs/architecture.md)
   lint           formatting, clippy and documentation, warnings denied
   test           all tests
-  python         the Python package: lints, wheel, pytest in a fresh virtual environment (needs python3 and PyPI)
+  python         the Python package: pytest in a fresh virtual environment (needs python3 and PyPI)
   wheel          the wheel of the Python package, optimised, in target/wheels
   web            compiles the page of `itergnn serve` (needs node)
   web-check      whether the compiled page in the repository is current (needs node)

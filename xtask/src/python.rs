@@ -1,34 +1,44 @@
-//! The Python package: its wheel and its tests, in a virtual environment of their own.
+//! The Python package: its tests and its wheel, each in a virtual environment of its own.
 
 use std::{
-    path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Instant,
 };
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::{check::cargo, say};
+use crate::{ROOT, check::cargo, metadata::Metadata, say};
 
-const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 const MANIFEST: &str = "crates/itergnn-py/Cargo.toml";
 
-/// What makes clippy look at the crate while its wheel is built: a check beforehand would read all of Burn a second
-/// time. The second is how `cargo clippy -- -D warnings` passes its arguments on.
-const LINTS: [(&str, &str); 2] =
-    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__")];
+/// Puts the package into the environment that runs it, as its wheel would: the Python files, the library given and what
+/// a package says of itself.
+const PUT: &str = r#"
+import pathlib, shutil, subprocess, sys, sysconfig
+library, manifest = sys.argv[1:]
+site = pathlib.Path(sysconfig.get_path("purelib"))
+files = pathlib.Path(manifest).with_name("python") / "itergnn"
+shutil.copytree(files, site / "itergnn", ignore=shutil.ignore_patterns("__pycache__"))
+shutil.copy(library, site / "itergnn" / ("_core.pyd" if sys.platform == "win32" else "_core.abi3.so"))
+maturin = pathlib.Path(sysconfig.get_path("scripts")) / "maturin"
+about = [maturin, "pep517", "write-dist-info", "--manifest-path", manifest, "--metadata-directory", site]
+subprocess.run(about, check=True)
+"#;
 
-/// Formatting and lints of the crate, its wheel in the dev profile, and pytest in a fresh environment with that wheel
-/// and pinned versions of everything else.
+/// Pytest in a fresh environment with the package and pinned versions of everything else.
+///
+/// The package is built together with the tests of the other crates and in their profile: then cargo finds all of Burn
+/// and our own crates built already. A wheel would choose features for itself and have all of that compiled again.
 pub(crate) fn test() -> Result<()> {
-    cargo(&["fmt", "--manifest-path", MANIFEST, "--check"], &[])?;
+    cargo(&["build", "--workspace", "--locked", "--lib", "--tests"], &[])?;
+    let library = format!("{}itergnn_py{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let library = Metadata::read()?.target_directory.join("debug").join(library);
+    let library = library.to_str().context("a path that is no text")?;
     let environment = Environment::fresh("target/python-tests")?;
     environment.install(&["-r", "crates/itergnn-py/requirements-test.txt"])?;
-    let wheel = environment.build_wheel("dev", "target/wheels/dev", &LINTS)?;
-    let wheel = wheel.to_str().context("a path that is no text")?;
-    environment.install(&["--no-deps", "--force-reinstall", wheel])?;
+    environment.run("python", &["-c", PUT, library, MANIFEST])?;
     let config = "crates/itergnn-py/pyproject.toml";
-    environment.run("pytest", &["-c", config, "--pyargs", "crates/itergnn-py/tests", "itergnn"], &[])
+    environment.run("pytest", &["-c", config, "--pyargs", "crates/itergnn-py/tests", "itergnn"])
 }
 
 /// What CI runs: [`test()`], where there is a Python that can make environments; else a line that says what is missing.
@@ -46,9 +56,7 @@ pub(crate) fn test_where_possible() -> Result<()> {
 pub(crate) fn wheel() -> Result<()> {
     let environment = Environment::fresh("target/python-wheel")?;
     environment.install(&["-r", "crates/itergnn-py/requirements-build.txt"])?;
-    let wheel = environment.build_wheel("release", "target/wheels", &[])?;
-    say(&format!("    {}", wheel.display()));
-    Ok(())
+    environment.run("maturin", &["build", "--manifest-path", MANIFEST, "--locked", "--out", "target/wheels"])
 }
 
 /// How virtual environments are made here.
@@ -92,7 +100,7 @@ impl Environment {
     fn fresh(folder: &'static str) -> Result<Self> {
         let maker = Maker::find()?;
         let pip: &[&str] = if maker.with_pip { &[] } else { &["--without-pip"] };
-        run(&maker.python, &[&["-m", "venv", "--clear", folder], pip].concat(), &[])?;
+        run(&maker.python, &[&["-m", "venv", "--clear", folder], pip].concat())?;
         Ok(Self { folder, maker })
     }
 
@@ -105,48 +113,22 @@ impl Environment {
         } else {
             (self.maker.python.as_str(), &outside[..])
         };
-        let done = run(program, &[pip, &["install", "--quiet", "--disable-pip-version-check"], what].concat(), &[]);
+        let done = run(program, &[pip, &["install", "--quiet", "--disable-pip-version-check"], what].concat());
         done.context("the Python package is tested with packages of PyPI; it must be reachable for that")
     }
 
     /// Runs a program of the environment.
-    fn run(&self, program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<()> {
-        run(&format!("{ROOT}/{}/bin/{program}", self.folder), arguments, variables)
+    fn run(&self, program: &str, arguments: &[&str]) -> Result<()> {
+        run(&format!("{ROOT}/{}/bin/{program}", self.folder), arguments)
     }
-
-    /// Builds the wheel and says where it is.
-    fn build_wheel(&self, profile: &str, out: &str, variables: &[(&str, &str)]) -> Result<PathBuf> {
-        let out = Path::new(ROOT).join(out);
-        if out.is_dir() {
-            // What lies there is of another version.
-            for wheel in wheels(&out)? {
-                std::fs::remove_file(&wheel).with_context(|| format!("could not remove {}", wheel.display()))?;
-            }
-        }
-        let folder = out.to_str().context("a path that is no text")?;
-        self.run(
-            "maturin",
-            &["build", "--manifest-path", MANIFEST, "--profile", profile, "--target-dir", "target", "--out", folder],
-            variables,
-        )?;
-        wheels(&out)?.pop().with_context(|| format!("maturin left no wheel in {folder}"))
-    }
-}
-
-/// The wheels in a folder.
-fn wheels(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(folder).with_context(|| format!("could not read {}", folder.display()))?;
-    let files = entries.collect::<Result<Vec<_>, _>>()?.into_iter().map(|entry| entry.path());
-    Ok(files.filter(|file| file.extension().is_some_and(|extension| extension == "whl")).collect())
 }
 
 /// Runs a program from the workspace root and fails with it.
-fn run(program: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Result<()> {
+fn run(program: &str, arguments: &[&str]) -> Result<()> {
     let line = format!("{program} {}", arguments.join(" "));
     say(&format!("==> {line}"));
     let started = Instant::now();
-    let mut command = Command::new(program);
-    let status = command.args(arguments).envs(variables.iter().copied()).current_dir(ROOT).status();
+    let status = Command::new(program).args(arguments).current_dir(ROOT).status();
     let status = status.with_context(|| format!("could not run `{line}`"))?;
     ensure!(status.success(), "`{line}` failed");
     say(&format!("    done in {:.0} s", started.elapsed().as_secs_f64()));

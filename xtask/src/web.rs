@@ -7,15 +7,13 @@ use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
-use cargo_metadata::MetadataCommand;
 
-use crate::check::cargo;
-use crate::say;
+use crate::{ROOT, check::cargo, metadata::Metadata, say};
 
 const BROWSERS: [&str; 3] = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("crates").join("itergnn-serve").join("web")
+    Path::new(ROOT).join("crates").join("itergnn-serve").join("web")
 }
 
 /// Compiles the page's TypeScript into `dist`.
@@ -52,8 +50,7 @@ pub(crate) fn browser() -> Result<()> {
     install()?;
     // The program as the tests build it, so that nothing is built twice.
     cargo(&["test", "--workspace", "--locked", "--no-run"], &[])?;
-    let metadata = MetadataCommand::new().manifest_path(folder().join("../../../Cargo.toml")).no_deps().exec()?;
-    let program = metadata.target_directory.join("debug").join("itergnn");
+    let program = Metadata::read()?.target_directory.join("debug").join("itergnn");
     say("==> node tests/run.mjs");
     run(Command::new("node").arg("tests/run.mjs").env("ITERGNN", program).current_dir(folder()))
 }
