@@ -68,6 +68,7 @@ fn what_there_is_not_is_refused() {
         ([&eval[..], &["--device", "tpu"]].concat(), "tpu"),
         ([&eval[..], &["--engine", "warp"]].concat(), "warp"),
         ([&eval[..], &["--engine", "fused"]].concat(), "max-plus"),
+        ([&eval[..], &["--engine", "plain"]].concat(), "max-plus"),
         ([&eval[..], &["--threads", "0"]].concat(), "at least one"),
         ([&SMALL[..], &["--set", "epochs", "--out", "x"]].concat(), "--set epochs"),
         ([&SMALL[..], &["--set", "model.max_plus.residual=true", "--out", "x"]].concat(), "model.max_plus"),

@@ -56,6 +56,11 @@ pub trait Settings {
         false
     }
 
+    /// Whether it has blocks that run fused or plain; the others have one engine of their own, and no choice.
+    fn has_engines(&self) -> bool {
+        false
+    }
+
     /// What attributes and predictions are measured in; see [`GraphModelConfig::unit`].
     fn unit(&self) -> f64 {
         1.0

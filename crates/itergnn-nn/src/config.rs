@@ -120,6 +120,18 @@ impl GnnConfig {
         self.settings().widths()
     }
 
+    /// Refuses a choice of engine where there is none.
+    ///
+    /// # Errors
+    /// [`Error::Config`] says so.
+    pub fn check_engine(&self, engine: Engine) -> Result<(), Error> {
+        if engine == Engine::Auto || self.settings().has_engines() {
+            return Ok(());
+        }
+        let model = self.architecture_line();
+        Err(Error::config("engine", format!("{engine} means nothing for a model with one engine, {model}")))
+    }
+
     /// Whether the model repeats a layer until it stops by itself or meets a cap, so that a cap means something.
     pub fn iterates(&self) -> bool {
         let has_loop = |controller: &ControllerConfig| !matches!(controller, ControllerConfig::Stack(_));
@@ -244,6 +256,10 @@ impl Settings for GraphModelConfig {
         true
     }
 
+    fn has_engines(&self) -> bool {
+        true
+    }
+
     fn bytes(&self, nodes: usize, edges: usize) -> u64 {
         // Blocks run one after the other.
         let of_edges = self.blocks.iter().map(|block| rows_per_edge(block.layer.kind)).max().unwrap_or(0);
@@ -357,7 +373,7 @@ fn block_parameters(block: &BlockConfig) -> f64 {
     let edge = 2.0 * (layer.input_width as f64 + layer.hidden_width as f64)
         + layer.edge_width as f64
         + layer.global_width as f64;
-    // The general block has three functions; every other layer has at most one MLP, scores and a few vectors a head.
+    // The general block has three functions; every other layer has at most one MLP, scores and a few vectors per head.
     let functions = if layer.kind == LayerKind::GnBlock { 3.0 } else { 1.0 };
     let maps = functions * layer.mlp_layers as f64 * layer.heads.max(1) as f64;
     let one = maps * (edge + 2.0) * (edge + 4.0) + 4.0 * (edge + 1.0);

@@ -63,6 +63,10 @@ impl Settings for JumpingKnowledgeConfig {
         self.hidden_width = width;
         Ok(())
     }
+
+    fn has_engines(&self) -> bool {
+        true
+    }
 }
 
 /// GIN blocks whose pooled states all vote.
@@ -211,8 +215,8 @@ fn gin(inputs: usize, config: &JumpingKnowledgeConfig, device: &Device, rng: &mu
     }
 }
 
-/// The factors on the votes of every layer in a training step, `[layers, graphs, classes]`: zero with the probability of
-/// dropout, else what keeps the mean. Empty without dropout. Drawn on the host, so that a seed fixes them on every
+/// The factors on the votes of every layer in a training step, `[layers, graphs, classes]`: zero with the probability
+/// of dropout, else what keeps the mean. Empty without dropout. Drawn on the host, so that a seed fixes them on every
 /// device.
 fn vote_dropout(config: &JumpingKnowledgeConfig, graphs: usize, seed: u64) -> Vec<f32> {
     let probability = config.dropout;

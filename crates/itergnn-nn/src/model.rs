@@ -101,8 +101,10 @@ impl GnnModel {
     /// Runs the model on a batch of graphs.
     ///
     /// # Errors
-    /// [`Error::Graph`] if the attributes do not have the widths of the configuration, or if the model takes images.
+    /// [`Error::Graph`] if the attributes do not have the widths of the configuration, or if the model takes images;
+    /// [`Error::Config`] for a choice of engine where there is none.
     pub fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
+        self.config.check_engine(options.engine)?;
         self.network.forward(&self.checked(graph)?, options)
     }
 
@@ -170,8 +172,8 @@ impl GnnModel {
         }
     }
 
-    /// Bytes that [`variants`](Self::variants) keep of each iteration of a graph of so many nodes, at most; `None` where
-    /// there are none.
+    /// Bytes that [`variants`](Self::variants) keep of each iteration of a graph of so many nodes, at most; `None`
+    /// where there are none.
     pub fn record_bytes(&self, nodes: usize) -> Option<u64> {
         match &self.network {
             Network::Graph(model) if self.config.widths().output_width == 1 => model.record_bytes(nodes),

@@ -303,6 +303,12 @@ fn train_ignored_settings_that_a_model_does_not_have() {
         (&["shortest-path", "--model", "path", "--set", "model.max_plus.training_cap=3"], "max_plus"),
         (&["shortest-path", "--set", "epoch=3"], "epoch"),
         (&["shortest-path", "--layer", "paths"], "path-sim"),
+        (&["shortest-path", "--model", "gcn", "--layer", "path"], "model.layer"),
+        (&["pacman", "--model", "pointnet", "--layer", "path"], "model.layer"),
+        (&["shortest-path", "--model", "gcn", "--aggregation", "max"], "model.aggregation"),
+        (&["shortest-path", "--layer", "mpnn-max", "--aggregation", "attention"], "model.aggregation"),
+        (&["shortest-path", "--model", "path", "--scope", "node"], "model.scope"),
+        (&["shortest-path", "--model", "max-plus", "--engine", "plain"], "engine"),
     ] {
         crate::support::fails(folder.path(), &[&["train", "--out", "made"], line].concat(), 2, &[part]);
     }

@@ -156,10 +156,21 @@ impl ModelConfig {
     fn change(&self, model: &mut GraphModelConfig, shape: &TaskShape) -> Result<(), TrainError> {
         let counting = shape.task == Some(Task::ComponentCount);
         let Some(block) = model.blocks.first() else { return Ok(()) };
+        let refused = |field, why: String| Err(TrainError::config(field, why));
         let kind = self.layer.unwrap_or(block.layer.kind);
+        if self.layer.is_some() && !is_path(block.layer.kind) {
+            return refused("model.layer", format!("`{}` is named after its layer, {}", self.name, block.layer.kind));
+        }
         let aggregation = self.aggregation.unwrap_or(block.layer.aggregation);
+        let fixed = kind == LayerKind::MpnnMax && aggregation == Aggregation::Max;
+        if self.aggregation.is_some() && !fixed && !matches!(kind, LayerKind::Path | LayerKind::PathSim) {
+            return refused("model.aggregation", format!("the layer {kind} has no choice of it"));
+        }
         let given = self.controller.map(|controller| pooled_for(controller, shape));
         let controller = given.unwrap_or(block.controller);
+        if self.scope.is_some() && controller.confidence().is_none() {
+            return refused("model.scope", format!("`{controller}` has no confidences"));
+        }
         let scope = self.scope.or(counting.then_some(Scope::Node));
         let prior = if counting && model.prior == Prior::Full { Prior::Core } else { model.prior };
         let mut changed = model
@@ -173,7 +184,7 @@ impl ModelConfig {
         }
         if let Some(activation) = self.output_activation {
             if !matches!(kind, LayerKind::Gcn | LayerKind::Gat) {
-                return Err(TrainError::config("model.output_activation", "only gcn and gat have one after the layer"));
+                return refused("model.output_activation", "only gcn and gat have one after the layer".to_owned());
             }
             changed.blocks.iter_mut().for_each(|block| block.layer.output_activation = activation);
         }
@@ -214,6 +225,11 @@ const ALL_OF_A_BLOCK: [&str; 8] = [
 
 /// Coordinates of tours are whole numbers up to this.
 const TOUR_UNIT: f64 = 1_000.0;
+
+/// Whether a layer is one of the three of the path networks, which `layer` chooses among.
+fn is_path(kind: LayerKind) -> bool {
+    matches!(kind, LayerKind::Path | LayerKind::PathSim | LayerKind::MpnnMax)
+}
 
 /// The controller with one confidence per graph or per node; one without confidences stays as it is.
 fn scoped(mut controller: ControllerConfig, scope: Scope) -> ControllerConfig {
@@ -363,6 +379,36 @@ mod tests {
         let error = toml::from_str::<ModelConfig>("name = 'path'\ncontroller = { kind = 'iter', epsilom = 1 }");
         assert!(error.unwrap_err().to_string().contains("epsilom"));
         assert!(toml::from_str::<ModelConfig>("name = 'path'\nwidth = 3").is_err());
+    }
+
+    #[test]
+    fn changes_that_mean_nothing_for_a_network_are_refused() {
+        let shape = TaskShape::of(&TaskSpec::paper(Task::ShortestPath)).unwrap();
+        let layer = |name, layer| ModelConfig { layer: Some(layer), ..ModelConfig::preset(name) };
+        let aggregation = |model, by| ModelConfig { aggregation: Some(by), ..model };
+        let mpnn = || layer("iter-homo-path", LayerKind::MpnnMax);
+        aggregation(mpnn(), Aggregation::Max).for_task(&shape).unwrap();
+        aggregation(layer("path", LayerKind::Path), Aggregation::Sparsemax).for_task(&shape).unwrap();
+        let scope = ModelConfig { scope: Some(Scope::Node), ..ModelConfig::preset("path") };
+        for (model, message) in [
+            (layer("gcn", LayerKind::Path), "config: model.layer: `gcn` is named after its layer, gcn"),
+            (
+                layer("iter-homo-gat", LayerKind::PathSim),
+                "config: model.layer: `iter-homo-gat` is named after its layer, gat",
+            ),
+            (layer("pointnet", LayerKind::Path), "config: model.layer: `pointnet` is named after its layer, point-net"),
+            (
+                aggregation(ModelConfig::preset("gcn"), Aggregation::Max),
+                "config: model.aggregation: the layer gcn has no choice of it",
+            ),
+            (
+                aggregation(mpnn(), Aggregation::Attention),
+                "config: model.aggregation: the layer mpnn-max has no choice of it",
+            ),
+            (scope, "config: model.scope: `stack of 30` has no confidences"),
+        ] {
+            assert_eq!(model.for_task(&shape).unwrap_err().to_string(), message);
+        }
     }
 
     #[test]

@@ -129,6 +129,7 @@ impl SupervisedConfig {
             (_, None) => {}
         }
         let model = run.model.for_task(shape)?;
+        model.check_engine(run.engine)?;
         let recipe = model.settings().recipe();
         if self.finishing != Finishing::After && recipe == Recipe::Paper {
             let why = format!("`{}` is not finished at the end of its training", run.model.name);

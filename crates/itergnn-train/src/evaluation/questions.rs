@@ -33,7 +33,7 @@ pub struct Kept {
 impl PathFinder<'_> {
     /// What serves questions about paths to a target; `marked` is the graph with some marks.
     pub(super) fn prepare(&self, marked: &Graph, target: u32, kept: &mut Kept) -> Result<Prepared, TrainError> {
-        if let Some(pairs) = self.predictor.pair_lengths(marked)?.filter(|_| self.options.engine != Engine::Fused) {
+        if let Some(pairs) = self.predictor.pair_lengths(marked)?.filter(|_| self.options.engine == Engine::Auto) {
             return Ok(Prepared::Pairs(Box::new(pairs)));
         }
         let mut variants = match kept.variants.take() {

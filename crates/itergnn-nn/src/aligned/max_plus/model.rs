@@ -13,7 +13,6 @@ use crate::aligned::Refit;
 use crate::aligned::parameter::{host, replaced};
 use crate::architecture::{Architecture, Settings};
 use crate::controllers::{Mode, RunOptions};
-use crate::fused::Engine;
 use crate::{Error, GraphTensors, InitRng, ModelOutput};
 
 /// The max-plus zero of a finished model: finite, so that no weight times it is undefined, and beyond any sum of
@@ -158,13 +157,7 @@ impl Architecture for MaxPlusModel {
     ///
     /// In training mode every step up to the cap is taken as tensor operations. At inference each graph runs on the
     /// host until it stops, in double precision, and `hidden` holds only the channels that a prediction depends on.
-    ///
-    /// # Errors
-    /// [`Error::Config`] if the fused engine is asked for: these models have an inference of their own.
     fn forward(&self, graph: &GraphTensors, options: &RunOptions) -> Result<ModelOutput, Error> {
-        if options.engine == Engine::Fused {
-            return Err(Error::config("engine", "max-plus models have an engine of their own, not the fused one"));
-        }
         match options.mode {
             Mode::Training => Ok(train_pass(self, graph, options.cap.unwrap_or(self.config.training_cap))),
             Mode::Inference => Ok(infer(&Rule::read(self), graph, options)),
