@@ -39,6 +39,7 @@ fn a_model_trained_small_solves_large() {
     let path = folder.path();
     let run = json(path, &[&SMALL[..], &["--out", "run", "--epochs", "8"]].concat());
     assert_eq!(run["runs"][0]["status"], "finished");
+    assert_eq!(run["runs"][0]["finished"], true, "its validation comes from finishing");
 
     let report = json(path, &["eval", "run", "--size", "300", "--count", "10", "--success", "--json"]);
     assert_eq!((report["task"].as_str(), report["count"].as_u64()), (Some("shortest-path"), Some(10)));

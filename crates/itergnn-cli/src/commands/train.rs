@@ -336,9 +336,15 @@ struct Row {
     best_epoch: Option<u64>,
     best_step: Option<u64>,
     validation: Option<f64>,
+    /// Whether the model was finished after the last step, so that its validation is not what gradient steps gave.
+    finished: bool,
     seconds: f64,
     model: Option<PathBuf>,
 }
+
+/// What is said of validations that gradient steps did not give.
+const FINISHED: &str =
+    "validation: of models finished after the last step (least squares, rounding on training samples)\n";
 
 fn report(arguments: &TrainArguments, results: &[(u64, Result<Outcome, TrainError>)]) -> Result<(), Failure> {
     let rows: Vec<Row> = results.iter().map(|(seed, result)| row(arguments, *seed, result)).collect();
@@ -356,7 +362,8 @@ fn report(arguments: &TrainArguments, results: &[(u64, Result<Outcome, TrainErro
         ]
     });
     let header = ["seed", "status", "steps", "best at step", "validation", "seconds"];
-    print(&format!("{}model: {}\n", output::table(&header, cells), arguments.out.display()))
+    let note = if rows.iter().any(|row| row.finished) { FINISHED } else { "" };
+    print(&format!("{}{note}model: {}\n", output::table(&header, cells), arguments.out.display()))
 }
 
 fn row(arguments: &TrainArguments, seed: u64, result: &Result<Outcome, TrainError>) -> Row {
@@ -378,6 +385,7 @@ fn row(arguments: &TrainArguments, seed: u64, result: &Result<Outcome, TrainErro
             best_epoch: outcome.best.map(|best| best.epoch),
             best_step: outcome.best.map(|best| best.step),
             validation: outcome.best.map(|best| best.value),
+            finished: outcome.refit.is_some(),
             seconds: outcome.seconds,
             model: Some(RunDirectory::best_model_in(&directory)),
         },
@@ -389,6 +397,7 @@ fn row(arguments: &TrainArguments, seed: u64, result: &Result<Outcome, TrainErro
             best_epoch: None,
             best_step: None,
             validation: None,
+            finished: false,
             seconds: 0.0,
             model: None,
         },
