@@ -11,7 +11,7 @@ use crate::Task;
 #[non_exhaustive]
 pub enum TaskError {
     /// No task has this name.
-    #[error("unknown task '{name}'; did you mean '{nearest}'? The tasks are {}", Task::names().join(", "))]
+    #[error("unknown task '{name}'; did you mean '{nearest}'? The tasks are {}", Task::NAMES.join(", "))]
     UnknownTask {
         /// What was asked for.
         name: String,

@@ -1,8 +1,7 @@
 //! Fixed, named splits.
 
-use std::{fmt, str::FromStr};
-
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, VariantArray};
 
 use crate::TaskError;
 
@@ -18,8 +17,9 @@ use crate::TaskError;
 /// assert_ne!(Split::Train.seed(0), Split::Test.seed(0));
 /// assert_eq!(Split::Validation.samples(), 1_000);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, VariantArray)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", parse_err_ty = TaskError, parse_err_fn = unknown)]
 pub enum Split {
     /// What a model learns from.
     Train,
@@ -30,18 +30,6 @@ pub enum Split {
 }
 
 impl Split {
-    /// All splits.
-    pub const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
-
-    /// The split's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Train => "train",
-            Self::Validation => "validation",
-            Self::Test => "test",
-        }
-    }
-
     /// How many samples the paper draws: 10,000 for training, 1,000 for each of the others.
     pub fn samples(self) -> u64 {
         match self {
@@ -72,20 +60,9 @@ fn mix(value: u64) -> u64 {
     value ^ (value >> 31)
 }
 
-impl fmt::Display for Split {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Split {
-    type Err = TaskError;
-
-    fn from_str(text: &str) -> Result<Self, TaskError> {
-        let found = Self::ALL.into_iter().find(|split| split.name() == text);
-        let expected = "train, validation or test";
-        found.ok_or_else(|| TaskError::Parse { what: "split", text: text.to_owned(), expected })
-    }
+/// What is said about a name that no split has.
+fn unknown(text: &str) -> TaskError {
+    TaskError::Parse { what: "split", text: text.to_owned(), expected: "train, validation or test" }
 }
 
 #[cfg(test)]
@@ -94,7 +71,8 @@ mod tests {
 
     #[test]
     fn seeds_differ_between_splits_and_between_user_seeds() {
-        let mut seeds: Vec<u64> = (0..500).flat_map(|user| Split::ALL.map(|split| split.seed(user))).collect();
+        let mut seeds: Vec<u64> =
+            (0..500).flat_map(|user| Split::VARIANTS.iter().map(move |split| split.seed(user))).collect();
         seeds.sort_unstable();
         seeds.dedup();
         assert_eq!(seeds.len(), 1_500);
@@ -108,7 +86,7 @@ mod tests {
 
     #[test]
     fn names_parse() {
-        for split in Split::ALL {
+        for &split in Split::VARIANTS {
             assert_eq!(split.to_string().parse::<Split>().unwrap(), split);
         }
         assert!("dev".parse::<Split>().is_err());

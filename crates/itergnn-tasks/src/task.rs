@@ -1,9 +1,8 @@
 //! The eight tasks by name.
 
-use std::{fmt, str::FromStr};
-
 use itergnn_graph::nearest_name;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray, VariantNames};
 
 use crate::TaskError;
 
@@ -20,8 +19,23 @@ use crate::TaskError;
 /// assert!(error.to_string().contains("did you mean 'shortest-path'"));
 /// # Ok::<(), itergnn_tasks::TaskError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    Display,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+    VariantNames,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", parse_err_ty = TaskError, parse_err_fn = unknown)]
 pub enum Task {
     /// Length of the shortest path between two nodes.
     ShortestPath,
@@ -43,57 +57,20 @@ pub enum Task {
 
 impl Task {
     /// All tasks, in the order of the paper.
-    pub const ALL: [Self; 8] = [
-        Self::ShortestPath,
-        Self::ComponentCount,
-        Self::Tsp,
-        Self::NewtonBalls,
-        Self::Pacman,
-        Self::Navigation,
-        Self::GraphClassification,
-        Self::RegularGraphs,
-    ];
+    pub const ALL: &'static [Self] = <Self as VariantArray>::VARIANTS;
+    /// Their names.
+    pub const NAMES: &'static [&'static str] = <Self as VariantNames>::VARIANTS;
 
     /// The task's name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ShortestPath => "shortest-path",
-            Self::ComponentCount => "component-count",
-            Self::Tsp => "tsp",
-            Self::NewtonBalls => "newton-balls",
-            Self::Pacman => "pacman",
-            Self::Navigation => "navigation",
-            Self::GraphClassification => "graph-classification",
-            Self::RegularGraphs => "regular-graphs",
-        }
-    }
-
-    /// The names of all tasks, in the order of [`Task::ALL`].
-    pub fn names() -> [&'static str; 8] {
-        Self::ALL.map(Self::name)
-    }
-
-    /// The task whose name differs least from `name`.
-    fn nearest(name: &str) -> Self {
-        nearest_name(name, Self::names())
-            .and_then(|near| Self::ALL.into_iter().find(|task| task.name() == near))
-            .unwrap_or(Self::ShortestPath)
+        self.into()
     }
 }
 
-impl fmt::Display for Task {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Task {
-    type Err = TaskError;
-
-    fn from_str(name: &str) -> Result<Self, TaskError> {
-        let found = Self::ALL.into_iter().find(|task| task.name() == name);
-        found.ok_or_else(|| TaskError::UnknownTask { name: name.to_owned(), nearest: Self::nearest(name) })
-    }
+/// What is said about a name that no task has.
+fn unknown(name: &str) -> TaskError {
+    let nearest = nearest_name(name, Task::NAMES).and_then(|near| near.parse().ok()).unwrap_or(Task::ShortestPath);
+    TaskError::UnknownTask { name: name.to_owned(), nearest }
 }
 
 #[cfg(test)]
@@ -102,7 +79,7 @@ mod tests {
 
     #[test]
     fn every_name_parses_to_its_task_and_matches_serde() {
-        for task in Task::ALL {
+        for &task in Task::ALL {
             assert_eq!(task.name().parse::<Task>().unwrap(), task);
             assert_eq!(serde_json::to_string(&task).unwrap(), format!("\"{task}\""));
         }

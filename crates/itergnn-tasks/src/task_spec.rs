@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn every_task_has_settings_that_read_back() {
-        for task in Task::ALL {
+        for &task in Task::ALL {
             let spec = TaskSpec::paper(task);
             assert_eq!(spec.task(), task);
             let text = serde_json::to_string(&spec).unwrap();
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_task_that_needs_no_data_gives_a_sample() {
-        for task in Task::ALL.into_iter().filter(|&task| task != Task::GraphClassification) {
+        for task in Task::ALL.iter().copied().filter(|&task| task != Task::GraphClassification) {
             let sampler = TaskSpec::paper(task).sampler().unwrap();
             let sample = sampler.sample(1, 1).unwrap();
             assert_eq!((sampler.task(), sample.task), (task, task));

@@ -4,6 +4,7 @@ use std::{fmt, str::FromStr};
 
 use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use super::{complete, cycle, erdos_renyi, grid, knn, line, lobster, planar, regular, tree};
 use crate::{Graph, GraphError};
@@ -21,8 +22,9 @@ use crate::{Graph, GraphError};
 /// assert!(graph.nodes() >= 20);
 /// # Ok::<(), itergnn_graph::GraphError>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Generator {
     /// [`erdos_renyi`].
     Er {
@@ -42,9 +44,9 @@ pub enum Generator {
     Planar,
     /// [`lobster`].
     Lobster {
-        /// First-level leaves a node of the line.
+        /// First-level leaves per node of the line.
         p1: f64,
-        /// Second-level leaves a first-level leaf.
+        /// Second-level leaves per first-level leaf.
         p2: f64,
     },
     /// [`grid`]: a square of `size` rows and columns.
@@ -94,19 +96,7 @@ impl Generator {
 
     /// The name it is parsed from.
     pub fn name(&self) -> &'static str {
-        match self {
-            Self::Er { .. } => "er",
-            Self::Knn { .. } => "knn",
-            Self::Planar => "planar",
-            Self::Lobster { .. } => "lobster",
-            Self::Grid => "grid",
-            Self::Line => "line",
-            Self::Complete => "complete",
-            Self::Cycle => "cycle",
-            Self::Regular { .. } => "regular",
-            Self::Tree => "tree",
-            Self::Mixed => "mixed",
-        }
+        self.into()
     }
 
     /// The generator and size of the next graph. Only [`Generator::Mixed`] draws: one of its kinds, where a grid has as

@@ -1,16 +1,16 @@
 //! What regular-graph samples look like.
 
-use std::{fmt, str::FromStr};
-
 use itergnn_graph::{Graph, generators};
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString, VariantArray};
 
 use super::RegularGraphsSampler;
 use crate::TaskError;
 
 /// Two regular graphs of equal size and degree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Display, EnumString, VariantArray)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum GraphPair {
     /// A ring of six nodes (class 0) and two triangles (class 1): different numbers of components.
     Cycles,
@@ -19,17 +19,6 @@ pub enum GraphPair {
 }
 
 impl GraphPair {
-    /// Both pairs.
-    pub const ALL: [Self; 2] = [Self::Cycles, Self::Cubic];
-
-    /// The pair's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cycles => "cycles",
-            Self::Cubic => "cubic",
-        }
-    }
-
     /// The graphs of class 0 and class 1, without attributes.
     ///
     /// # Errors
@@ -41,25 +30,6 @@ impl GraphPair {
                 [generators::cycle(6)?, generators::disjoint_union(&[triangle.clone(), triangle])?]
             }
             Self::Cubic => [generators::cube()?, generators::moebius_ladder(8)?],
-        })
-    }
-}
-
-impl fmt::Display for GraphPair {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for GraphPair {
-    type Err = TaskError;
-
-    fn from_str(text: &str) -> Result<Self, TaskError> {
-        let found = Self::ALL.into_iter().find(|pair| pair.name() == text);
-        found.ok_or_else(|| TaskError::Parse {
-            what: "pair of graphs",
-            text: text.to_owned(),
-            expected: "cycles or cubic",
         })
     }
 }
@@ -77,7 +47,7 @@ pub struct RegularGraphsSpec {
 }
 
 impl Default for RegularGraphsSpec {
-    /// Cycles, one random number a node.
+    /// Cycles, one random number per node.
     fn default() -> Self {
         Self { pair: GraphPair::Cycles, attributes: 1, random: true }
     }
@@ -100,14 +70,14 @@ mod tests {
 
     #[test]
     fn the_graphs_of_a_pair_agree_in_degree_and_differ_in_kind() {
-        for pair in GraphPair::ALL {
+        for &pair in GraphPair::VARIANTS {
             let [first, second] = pair.graphs().unwrap();
             assert_eq!(first.nodes(), second.nodes());
             let degree = first.edges() / first.nodes();
             for graph in [&first, &second] {
                 assert!((0..graph.nodes() as u32).all(|node| graph.senders_of(node).len() == degree));
             }
-            assert_eq!(pair.name().parse::<GraphPair>().unwrap(), pair);
+            assert_eq!(pair.to_string().parse::<GraphPair>().unwrap(), pair);
         }
         let [ring, triangles] = GraphPair::Cycles.graphs().unwrap();
         assert_eq!((components::count(&ring), components::count(&triangles)), (1, 2));

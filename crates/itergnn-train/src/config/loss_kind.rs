@@ -1,9 +1,8 @@
 //! What training minimises.
 
-use std::{fmt, str::FromStr};
-
 use itergnn_tasks::Task;
 use serde::{Deserialize, Serialize};
+use strum::{Display, EnumString};
 
 use crate::TrainError;
 
@@ -14,8 +13,9 @@ use crate::TrainError;
 /// | `mse` | (p - y)^2 |
 /// | `relative` | ((p - y) / y)^2 |
 /// | `cross-entropy` | -log softmax(p)_y, with y a class |
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Display, EnumString)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", parse_err_ty = TrainError, parse_err_fn = unknown)]
 pub enum LossKind {
     /// Mean squared error.
     Mse,
@@ -26,18 +26,6 @@ pub enum LossKind {
 }
 
 impl LossKind {
-    /// All kinds.
-    pub const ALL: [Self; 3] = [Self::Mse, Self::Relative, Self::CrossEntropy];
-
-    /// The kind's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mse => "mse",
-            Self::Relative => "relative",
-            Self::CrossEntropy => "cross-entropy",
-        }
-    }
-
     /// What the paper minimises: cross-entropy for classes, the squared error for numbers.
     pub fn of_task(task: Task) -> Self {
         match task {
@@ -47,17 +35,7 @@ impl LossKind {
     }
 }
 
-impl fmt::Display for LossKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for LossKind {
-    type Err = TrainError;
-
-    fn from_str(text: &str) -> Result<Self, TrainError> {
-        let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| TrainError::config("loss", format!("`{text}`, expected mse, relative or cross-entropy")))
-    }
+/// What is said about a name that no loss has.
+fn unknown(text: &str) -> TrainError {
+    TrainError::config("loss", format!("`{text}`, expected mse, relative or cross-entropy"))
 }

@@ -1,16 +1,16 @@
 //! How the best epoch is chosen.
 
-use std::{fmt, str::FromStr};
-
 use itergnn_tasks::{Scores, Task};
 use serde::{Deserialize, Serialize};
+use strum::{Display, IntoStaticStr};
 
 use super::run_config::at_least_one;
 use crate::TrainError;
 
 /// A measure of validation data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Display, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Measure {
     /// Mean of |y - p| / y; less is better.
     RelativeLoss,
@@ -21,16 +21,9 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// All measures.
-    pub const ALL: [Self; 3] = [Self::RelativeLoss, Self::Mse, Self::Accuracy];
-
     /// The measure's name.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::RelativeLoss => "relative-loss",
-            Self::Mse => "mse",
-            Self::Accuracy => "accuracy",
-        }
+        self.into()
     }
 
     /// The measure that the paper reports for a task.
@@ -58,23 +51,6 @@ impl Measure {
             Self::RelativeLoss | Self::Mse => new < old || (old.is_nan() && !new.is_nan()),
             Self::Accuracy => new > old || (old.is_nan() && !new.is_nan()),
         }
-    }
-}
-
-impl fmt::Display for Measure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Measure {
-    type Err = TrainError;
-
-    fn from_str(text: &str) -> Result<Self, TrainError> {
-        let found = Self::ALL.into_iter().find(|measure| measure.name() == text);
-        found.ok_or_else(|| {
-            TrainError::config("selection.measure", format!("`{text}`, expected relative-loss, mse or accuracy"))
-        })
     }
 }
 
@@ -127,10 +103,9 @@ mod tests {
     fn less_loss_and_more_accuracy_are_better_and_nan_is_worst() {
         assert!(Measure::Mse.improves(1.0, 2.0) && !Measure::Mse.improves(2.0, 2.0));
         assert!(Measure::Accuracy.improves(0.9, 0.8) && !Measure::Accuracy.improves(0.8, 0.9));
-        for measure in Measure::ALL {
+        for measure in [Measure::RelativeLoss, Measure::Mse, Measure::Accuracy] {
             assert!(!measure.improves(f64::NAN, 0.5) && measure.improves(0.5, f64::NAN));
             assert!(!measure.improves(f64::NAN, f64::NAN));
-            assert_eq!(measure.name().parse::<Measure>().unwrap(), measure);
         }
     }
 }

@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn toml_round_trip() {
-        for task in Task::ALL {
+        for &task in Task::ALL {
             let mut config = config(task);
             config.optimiser.clip_norm = Some(1.0);
             config.model.name = "iter-homo-path-settle".to_owned();
