@@ -16,11 +16,13 @@
 mod card;
 mod error;
 mod read;
+mod tensor;
 mod write;
 
 pub use card::ModelCard;
 pub use error::StoreError;
 pub use read::{load, load_bytes};
+pub use tensor::StoredTensor;
 pub use write::{save, to_bytes};
 
 /// The version this build writes, and the newest it reads.

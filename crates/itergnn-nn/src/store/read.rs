@@ -6,10 +6,9 @@ use std::io::Read;
 use std::path::Path;
 
 use burn::tensor::Device;
-use safetensors::tensor::TensorView;
-use safetensors::{Dtype, SafeTensors};
+use safetensors::SafeTensors;
 
-use super::{FORMAT_VERSION, MAX_FILE_BYTES, METADATA_KEY, ModelCard, StoreError};
+use super::{FORMAT_VERSION, MAX_FILE_BYTES, METADATA_KEY, ModelCard, StoreError, StoredTensor};
 use crate::{GnnConfig, GnnModel, InitRng, NamedTensor, named_tensors, replace_tensors};
 
 /// Reads a model and its card.
@@ -78,25 +77,12 @@ fn checked_tensors(
             let (found, expected) = (view.shape().to_vec(), parameter.shape.clone());
             return Err(StoreError::Shape { name: name.clone(), found, expected });
         }
-        let values = float_values(name, &view)?;
+        let wrong_type = || StoreError::Type { name: name.clone(), found: format!("{:?}", view.dtype()) };
+        let values = StoredTensor::values(&view).ok_or_else(wrong_type)?;
         check_finite(name, &values)?;
         tensors.insert(name.clone(), NamedTensor { shape: parameter.shape.clone(), values });
     }
     Ok(tensors)
-}
-
-fn float_values(name: &str, view: &TensorView<'_>) -> Result<Vec<f64>, StoreError> {
-    match view.dtype() {
-        Dtype::F32 => {
-            let (numbers, _) = view.data().as_chunks::<4>();
-            Ok(numbers.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect())
-        }
-        Dtype::F64 => {
-            let (numbers, _) = view.data().as_chunks::<8>();
-            Ok(numbers.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect())
-        }
-        other => Err(StoreError::Type { name: name.to_owned(), found: format!("{other:?}") }),
-    }
 }
 
 pub(super) fn check_finite(name: &str, values: &[f64]) -> Result<(), StoreError> {

@@ -1,13 +1,10 @@
 //! Writing a model file.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::Path;
 
-use safetensors::{Dtype, View};
-
-use super::{FORMAT_VERSION, METADATA_KEY, ModelCard, StoreError};
-use crate::{GnnModel, NamedTensor, named_tensors};
+use super::{FORMAT_VERSION, METADATA_KEY, ModelCard, StoreError, StoredTensor};
+use crate::{GnnModel, named_tensors};
 
 /// Writes a model and its card to `path`, atomically ([`itergnn_graph::OutputFile`]).
 ///
@@ -36,43 +33,7 @@ pub fn to_bytes(model: &GnnModel, card: &ModelCard) -> Result<Vec<u8>, StoreErro
     let mut views = Vec::new();
     for (name, tensor) in named_tensors(model) {
         super::read::check_finite(&name, &tensor.values)?;
-        views.push((name, Written::new(tensor)));
+        views.push((name, StoredTensor::new(&tensor.shape, &tensor.values)));
     }
     Ok(safetensors::serialize(views, Some(metadata))?)
-}
-
-struct Written {
-    shape: Vec<usize>,
-    dtype: Dtype,
-    bytes: Vec<u8>,
-}
-
-impl Written {
-    fn new(tensor: NamedTensor) -> Self {
-        let exact = tensor.values.iter().all(|&value| f64::from(value as f32) == value);
-        let (dtype, bytes) = if exact {
-            (Dtype::F32, tensor.values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect())
-        } else {
-            (Dtype::F64, tensor.values.iter().flat_map(|value| value.to_le_bytes()).collect())
-        };
-        Self { shape: tensor.shape, dtype, bytes }
-    }
-}
-
-impl View for Written {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
 }

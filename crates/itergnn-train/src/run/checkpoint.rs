@@ -11,12 +11,10 @@
 //! Version 1 came in two kinds, one for samples and one for games, which knew nothing of the configuration; both are
 //! still read.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
-use itergnn_nn::{GnnConfig, NamedTensor};
-use safetensors::tensor::TensorView;
-use safetensors::{Dtype, SafeTensors, View};
+use itergnn_nn::{GnnConfig, NamedTensor, store::StoredTensor};
+use safetensors::{SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::Progress;
@@ -111,15 +109,15 @@ impl Checkpoint {
         let groups = [("weight", &learner.weights), ("best", &self.best_weights), ("target", &self.method.target)];
         for (prefix, weights) in groups {
             for (name, tensor) in weights {
-                tensors.push((format!("{prefix}/{name}"), Written::new(&tensor.shape, &tensor.values)));
+                tensors.push((format!("{prefix}/{name}"), StoredTensor::new(&tensor.shape, &tensor.values)));
             }
         }
         for (name, moments) in &learner.moments {
-            tensors.push((format!("first/{name}"), Written::new(&[moments.first.len()], &moments.first)));
-            tensors.push((format!("second/{name}"), Written::new(&[moments.second.len()], &moments.second)));
+            tensors.push((format!("first/{name}"), StoredTensor::new(&[moments.first.len()], &moments.first)));
+            tensors.push((format!("second/{name}"), StoredTensor::new(&[moments.second.len()], &moments.second)));
         }
         if !self.method.memory.is_empty() {
-            tensors.push(("replay/bytes".to_owned(), Written::bytes(self.method.memory.clone())));
+            tensors.push(("replay/bytes".to_owned(), StoredTensor::bytes(self.method.memory.clone())));
         }
         let metadata = HashMap::from([(HEADER.to_owned(), header)]);
         let body = safetensors::serialize(tensors, Some(metadata)).map_err(|error| error.to_string())?;
@@ -193,54 +191,9 @@ fn check_version(header: &str) -> Result<(), String> {
 
 /// The numbers of a tensor in a file.
 fn named_tensor(path: &str, view: &TensorView<'_>) -> Result<NamedTensor, String> {
-    let values = match view.dtype() {
-        Dtype::F32 => view.data().as_chunks().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes))).collect(),
-        Dtype::F64 => view.data().as_chunks().0.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect(),
-        other => return Err(format!("tensor `{path}` has type {other:?}")),
-    };
+    let wrong_type = || format!("tensor `{path}` has type {:?}", view.dtype());
+    let values = StoredTensor::values(view).ok_or_else(wrong_type)?;
     Ok(NamedTensor { shape: view.shape().to_vec(), values })
-}
-
-/// A tensor in the type that holds it exactly.
-struct Written {
-    shape: Vec<usize>,
-    dtype: Dtype,
-    bytes: Vec<u8>,
-}
-
-impl Written {
-    fn new(shape: &[usize], values: &[f64]) -> Self {
-        let single = values.iter().all(|&value| f64::from(value as f32) == value);
-        let (dtype, bytes) = if single {
-            (Dtype::F32, values.iter().flat_map(|&value| (value as f32).to_le_bytes()).collect())
-        } else {
-            (Dtype::F64, values.iter().flat_map(|value| value.to_le_bytes()).collect())
-        };
-        Self { shape: shape.to_vec(), dtype, bytes }
-    }
-
-    /// Bytes that are no numbers.
-    fn bytes(bytes: Vec<u8>) -> Self {
-        Self { shape: vec![bytes.len()], dtype: Dtype::U8, bytes }
-    }
-}
-
-impl View for Written {
-    fn dtype(&self) -> Dtype {
-        self.dtype
-    }
-
-    fn shape(&self) -> &[usize] {
-        &self.shape
-    }
-
-    fn data(&self) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.bytes)
-    }
-
-    fn data_len(&self) -> usize {
-        self.bytes.len()
-    }
 }
 
 #[cfg(test)]
