@@ -95,7 +95,7 @@ impl GraphBatch {
         &self.union
     }
 
-    /// One row a graph.
+    /// One row per graph.
     pub fn global_attributes(&self) -> &Attributes {
         &self.globals
     }
@@ -108,15 +108,6 @@ impl GraphBatch {
     /// Where each graph's edges begin; one more than there are graphs.
     pub fn edge_offsets(&self) -> &[u32] {
         &self.edge_offsets
-    }
-
-    /// For each node of the union, the graph it belongs to.
-    pub fn graph_of_nodes(&self) -> Vec<u32> {
-        let mut owners = Vec::with_capacity(self.union.nodes());
-        for (graph, range) in self.node_offsets.windows(2).enumerate() {
-            owners.extend(std::iter::repeat_n(graph as u32, (range[1] - range[0]) as usize));
-        }
-        owners
     }
 
     /// Graph `index` on its own again.
@@ -220,6 +211,5 @@ mod tests {
         let one = Graph::new(1, &[[0, 0]]).unwrap();
         let batch = GraphBatch::new(&[nothing.clone(), one.clone(), nothing.clone()]).unwrap();
         assert_eq!(batch.unbatch(), vec![nothing.clone(), one, nothing]);
-        assert_eq!(batch.graph_of_nodes(), vec![1]);
     }
 }

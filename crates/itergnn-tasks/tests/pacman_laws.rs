@@ -111,7 +111,7 @@ proptest! {
                 _ => prop_assert_eq!(kind, Some(2)),
             }
         }
-        let image = game.observation_image();
+        let image = game.picture().image();
         let area = usize::from(config.size).pow(2);
         prop_assert_eq!(image.len(), 3 * area);
         prop_assert_eq!(image[area..2 * area].iter().sum::<f32>(), dots.len() as f32);

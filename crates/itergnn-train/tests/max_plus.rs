@@ -8,7 +8,9 @@ use burn::tensor::Device;
 use itergnn_nn::named_tensors;
 use itergnn_tasks::{Task, TaskSpec};
 use itergnn_train::evaluation::{EvalOptions, ModelPredictor, evaluate};
-use itergnn_train::{ModelConfig, OptimiserConfig, RunConfig, Silent, Start, Status, TrainError, TrainOptions, train};
+use itergnn_train::{
+    ModelConfig, OptimiserConfig, RunConfig, RunTask, Silent, Start, Status, TrainError, TrainOptions, train,
+};
 use support::bits;
 
 /// Ten steps of a small model: hardening begins with the fourth.
@@ -28,7 +30,9 @@ fn a_short_training_finds_a_rule_for_larger_graphs() {
     /// The rule is exact or wrong by tenths; in between lies only rounding.
     const EXACT: f64 = 1e-3;
     let mut config = ten_steps();
-    config.task.built_in_mut().unwrap().set_size("4..13".parse().unwrap()).unwrap();
+    let mut task = config.task.built_in().unwrap().clone();
+    task.set_size("4..13".parse().unwrap()).unwrap();
+    config.task = RunTask::BuiltIn(task);
     config.model.hidden_width = Some(16);
     let method = config.supervised_mut().unwrap();
     (method.epochs, method.batch_size, method.data.train, method.data.validation) = (1, 16, 6_400, 50);

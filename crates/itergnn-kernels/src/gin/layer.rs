@@ -4,7 +4,7 @@ use super::affine::{Affine, AffineGradient};
 use super::batch::Running;
 use super::layout::MapRanges;
 use super::norm::{Norm, NormGradient, NormTape};
-use crate::kernels::{GatherSum, Kernels, ScatterSum};
+use crate::kernels::{Kernels, NeighbourSum};
 use crate::memory::Buffer;
 use crate::real::Real;
 use crate::simd::padded;
@@ -54,7 +54,7 @@ impl<T: Real> Layer<T> {
         let width = padded(self.maps[0].0.inputs);
         assert!(states.as_slice().len() >= rows * width, "a state for every node");
         let mut summed = Buffer::new(rows * width);
-        let sum = GatherSum {
+        let sum = NeighbourSum {
             nodes: rows,
             width,
             offsets: structure.structure.incoming().offsets().as_ptr(),
@@ -102,7 +102,7 @@ impl<T: Real> Layer<T> {
         let summed = back(0, &between, wanted)?;
         let width = padded(self.maps[0].0.inputs);
         let mut target = Buffer::new(rows * width);
-        let sum = ScatterSum {
+        let sum = NeighbourSum {
             nodes: rows,
             width,
             offsets: structure.structure.incoming().offsets().as_ptr(),

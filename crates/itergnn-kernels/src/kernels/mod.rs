@@ -28,7 +28,7 @@ pub(crate) use gemm::{Gemm, Start};
 pub(crate) use maximum::{MOST_BYTE_EDGES, MaxForward, WINNER_ALIGNMENT, Winners};
 pub(crate) use maximum_backward::{BLOCK_NODES, MaxBackward, block_rows};
 pub(crate) use message::{Activate, ActivateBackward, MessageRows};
-pub(crate) use neighbours::{GatherSum, ScatterSum};
+pub(crate) use neighbours::NeighbourSum;
 pub(crate) use normalise::{AffineRelu, ColumnMoments, NormaliseBackward, NormaliseSums};
 pub(crate) use peak::Peak;
 pub(crate) use rows::{AddAssign, ColumnSum, Flush, PoolMax, WeightedAdd};

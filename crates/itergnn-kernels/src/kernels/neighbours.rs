@@ -2,9 +2,9 @@
 
 use crate::simd::Simd;
 
-/// `target[v] = source[v] + sum of source[s] over the senders s of edges into v`.
+/// Sums of rows over the neighbours of nodes.
 #[derive(Clone, Copy)]
-pub(crate) struct GatherSum<T> {
+pub(crate) struct NeighbourSum<T> {
     pub(crate) nodes: usize,
     pub(crate) width: usize,
     /// `[nodes + 1]`.
@@ -15,11 +15,13 @@ pub(crate) struct GatherSum<T> {
     pub(crate) target: *mut T,
 }
 
+/// `target[v] = source[v] + sum of source[s] over the senders s of edges into v`.
+///
 /// # Safety
 /// The instruction set is available; pointers are valid for the shapes, senders are nodes, and `target` does not
 /// overlap `source`.
 #[inline(always)]
-pub(super) unsafe fn gather_sum<S: Simd>(args: &GatherSum<S::Scalar>) {
+pub(super) unsafe fn gather_sum<S: Simd>(args: &NeighbourSum<S::Scalar>) {
     // SAFETY: the contract of the function.
     unsafe {
         for node in 0..args.nodes {
@@ -36,24 +38,13 @@ pub(super) unsafe fn gather_sum<S: Simd>(args: &GatherSum<S::Scalar>) {
     }
 }
 
-/// The transpose of [`GatherSum`]: `target[v] = source[v] + sum of source[r] over the receivers r of edges from v`.
-#[derive(Clone, Copy)]
-pub(crate) struct ScatterSum<T> {
-    pub(crate) nodes: usize,
-    pub(crate) width: usize,
-    /// `[nodes + 1]`.
-    pub(crate) offsets: *const u32,
-    /// `[edges]`.
-    pub(crate) senders: *const u32,
-    pub(crate) source: *const T,
-    pub(crate) target: *mut T,
-}
-
+/// The transpose of [`gather_sum`]: `target[v] = source[v] + sum of source[r] over the receivers r of edges from v`.
+///
 /// # Safety
 /// The instruction set is available; pointers are valid for the shapes, senders are nodes, and `target` does not
 /// overlap `source`.
 #[inline(always)]
-pub(super) unsafe fn scatter_sum<S: Simd>(args: &ScatterSum<S::Scalar>) {
+pub(super) unsafe fn scatter_sum<S: Simd>(args: &NeighbourSum<S::Scalar>) {
     // SAFETY: the contract of the function.
     unsafe {
         std::ptr::copy_nonoverlapping(args.source, args.target, args.nodes * args.width);

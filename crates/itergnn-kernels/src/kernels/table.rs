@@ -10,7 +10,7 @@ use super::gemm::{Gemm, gemm};
 use super::maximum::{MaxForward, max_forward};
 use super::maximum_backward::{MaxBackward, max_backward};
 use super::message::{Activate, ActivateBackward, activate, activate_backward};
-use super::neighbours::{GatherSum, ScatterSum, gather_sum, scatter_sum};
+use super::neighbours::{NeighbourSum, gather_sum, scatter_sum};
 use super::normalise::{
     AffineRelu, ColumnMoments, NormaliseBackward, NormaliseSums, affine_relu, column_moments, normalise_backward,
     normalise_sums,
@@ -48,8 +48,8 @@ macro_rules! for_all_kernels {
             convolve_backward: ConvolveBackward => ();
             rectify_backward: RectifyBackward => ();
             peak: Peak => (usize, f64);
-            gather_sum: GatherSum => ();
-            scatter_sum: ScatterSum => ();
+            gather_sum: NeighbourSum => ();
+            scatter_sum: NeighbourSum => ();
             column_moments: ColumnMoments => ();
             affine_relu: AffineRelu => ();
             normalise_sums: NormaliseSums => ();

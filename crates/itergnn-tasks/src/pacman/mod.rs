@@ -1,7 +1,7 @@
 //! Task 5: symbolic Pacman, a game of eating dots in a maze.
 //!
 //! The rules are here; learning to play is not. A game is made by [`PacmanConfig::game`] or [`Pacman::new`], played
-//! with [`Pacman::step`], seen as a graph ([`Pacman::observation_graph`]), as a picture ([`Pacman::observation_image`])
+//! with [`Pacman::step`], seen as a graph ([`Pacman::observation_graph`]), as a picture ([`Pacman::picture`])
 //! or as text (`Display`). Metric: eaten dots / reachable dots ([`Episode::success`]).
 //!
 //! # Example

@@ -5,7 +5,7 @@ use super::{Pacman, Symmetry};
 /// Channels of the observation image: wall, dot, agent.
 pub const IMAGE_CHANNELS: usize = 3;
 
-/// A game as a picture, one byte a cell: bit 0 wall, bit 1 dot, bit 2 agent; rows from top to bottom.
+/// A game as a picture, one byte per cell: bit 0 wall, bit 1 dot, bit 2 agent; rows from top to bottom.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
     side: u16,
@@ -64,11 +64,6 @@ impl Pacman {
         };
         Picture { side: self.maze.side(), cells: self.maze.positions().map(code).collect() }
     }
-
-    /// The game as a picture of zeros and ones; see [`Picture::image`].
-    pub fn observation_image(&self) -> Vec<f32> {
-        self.picture().image()
-    }
 }
 
 #[cfg(test)]
@@ -82,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_image_has_a_channel_for_each_kind() {
-        let image = game(&["@.", " #"]).observation_image();
+        let image = game(&["@.", " #"]).picture().image();
         assert_eq!(image, [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]);
     }
 

@@ -185,14 +185,6 @@ impl RunTask {
         }
     }
 
-    /// The settings of a built-in task, to change.
-    pub fn built_in_mut(&mut self) -> Option<&mut TaskSpec> {
-        match self {
-            Self::BuiltIn(spec) => Some(spec),
-            _ => None,
-        }
-    }
-
     /// How the targets of labelled graphs are read: own ones, and those of an algorithm; `None` for built-in tasks,
     /// which read theirs themselves.
     pub fn labels(&self) -> Option<OwnTask> {
