@@ -175,7 +175,7 @@ fn grid_table(report: &GridReport) -> String {
     });
     let training = &report.training_setting;
     format!(
-        "{}10 dots, 8 walls: {}%; worst cell {:.1}%; {} games a cell, the paper's numbers in brackets\n",
+        "{}10 dots, 8 walls: {}%; worst cell {:.1}%; {} games per cell, the paper's numbers in brackets\n",
         output::table(&header, rows),
         shown(training),
         100.0 * report.worst(),

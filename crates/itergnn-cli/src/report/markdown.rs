@@ -4,19 +4,22 @@ use std::fmt::Write;
 
 use super::{Figure, Report, ReportCell, ReportSection, ReportTable};
 
+/// The longest line of prose.
+const WIDTH: usize = 120;
+
 /// What marks a cell that falls short.
 const SHORT: &str = " ▼";
 
 impl Report {
     /// The report, with figures in the folder `figures` beside it.
     pub(crate) fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\n{}\n\n", self.title, self.opening.0);
+        let mut text = format!("# {}\n\n{}\n\n", self.title, wrapped(&self.opening.0, ""));
         if let Some(figure) = &self.opening.1 {
             figure.write_markdown(&mut text);
             text.push('\n');
         }
         for (what, value) in &self.facts {
-            let _ = writeln!(text, "- {what}: {value}");
+            let _ = writeln!(text, "{}", wrapped(&format!("- {what}: {value}"), "  "));
         }
         for section in &self.sections {
             section.write_markdown(&mut text);
@@ -40,7 +43,7 @@ impl ReportSection {
             text.push('\n');
         }
         for note in &self.notes {
-            let _ = writeln!(text, "- {note}");
+            let _ = writeln!(text, "{}", wrapped(&format!("- {note}"), "  "));
         }
     }
 }
@@ -75,9 +78,40 @@ impl ReportCell {
     }
 }
 
+/// Prose in lines of at most [`WIDTH`] characters; those after the first begin with `indent`.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut lines = String::new();
+    let mut width = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        // At the beginning of a line these would be a list or a heading.
+        let breaks = !matches!(word, "-" | "+" | "*" | "1." | "#");
+        if width + 1 + length > WIDTH && breaks {
+            lines.push('\n');
+            lines.push_str(indent);
+            width = indent.len();
+        } else if width > 0 {
+            lines.push(' ');
+            width += 1;
+        }
+        lines.push_str(word);
+        width += length;
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn prose_is_wrapped_and_no_word_begins_a_list() {
+        let full = format!("- {}abc", "word ".repeat(23));
+        assert_eq!(wrapped(&format!("{full} a ± b"), "  "), format!("{full}\n  a ± b"));
+        assert_eq!(wrapped(&format!("{full} - b"), "  "), format!("{full} -\n  b"));
+        assert_eq!(wrapped("short", "  "), "short");
+        assert!(wrapped(&"word ".repeat(100), "").lines().all(|line| line.len() <= WIDTH));
+    }
 
     #[test]
     fn cells_that_fall_short_are_marked() {

@@ -13,7 +13,7 @@ pub(super) const FOLDER: &str = "pacman";
 struct Group {
     name: String,
     rule: String,
-    /// One report a seed.
+    /// One report per seed.
     reports: Vec<GridReport>,
 }
 
@@ -27,7 +27,7 @@ pub(super) fn section(results: &Path) -> ReportSection {
         "worst cell",
         "moves at 10 dots, 8 walls",
         "nearest dot's moves",
-        "games a cell",
+        "games per cell",
         "seeds",
     ];
     let summary = ReportTable::new(header.map(str::to_owned).to_vec(), groups.iter().map(Group::summary).collect());
