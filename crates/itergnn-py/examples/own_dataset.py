@@ -28,7 +28,8 @@ except ImportError:
 
 
 def dataset(count: int, nodes: int, seed: int) -> list:
-    """Random trees; the attribute of a node says whether it is the marked one, its target is the distance from there."""
+    """Random trees; the attribute of a node says whether it is the marked one, its target is the distance from
+    there."""
     made = []
     for graph in itergnn.generators.tree(nodes, seed=seed, count=count):
         distances = np.array([itergnn.exact.shortest_path(graph, 0, node).length for node in range(nodes)])

@@ -2,8 +2,8 @@
 
 use itergnn::{Answer, graph::Graph, nn::Level};
 
-/// The rows of an answer, by the model's level: one for the graph, one per node, one per edge in the order given; of a model that points, per node the number of the incoming edge
-/// it chooses, or -1 for itself.
+/// The rows of an answer, by the model's level: one for the graph, one per node, one per edge in the order given; of a
+/// model that points, per node the number of the incoming edge it chooses, or -1 for itself.
 pub(crate) fn rows(level: Level, graph: &Graph, answer: Answer) -> Vec<Vec<f64>> {
     match level {
         Level::Graph | Level::Node => answer.values,

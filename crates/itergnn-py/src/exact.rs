@@ -15,7 +15,8 @@ use crate::{
     work::{guarded, work},
 };
 
-/// The nodes of a shortest path and its length, or `None` where there is no path. Weights are in the order of the edges.
+/// The nodes of a shortest path and its length, or `None` where there is no path. Weights are in the order of the
+/// edges.
 #[pyfunction]
 #[pyo3(signature = (graph, source, target, weights=None))]
 pub(crate) fn shortest_path(
@@ -45,7 +46,8 @@ pub(crate) fn components<'py>(py: Python<'py>, graph: &Graph) -> PyResult<Bound<
     })
 }
 
-/// The order, the length, a lower bound of any tour's length, and whether the two are proven equal, of a matrix of whole distances.
+/// The order, the length, a lower bound of any tour's length, and whether the two are proven equal, of a matrix of
+/// whole distances.
 #[pyfunction]
 #[pyo3(signature = (distances, node_limit=None))]
 pub(crate) fn tour(

@@ -17,7 +17,8 @@ use crate::{
 
 /// A directed graph with attributes on nodes and edges, as the library keeps it.
 ///
-/// An undirected graph holds both directions of every edge. Graphs cannot be changed; `itergnn.graph` makes them of other libraries' objects.
+/// An undirected graph holds both directions of every edge. Graphs cannot be changed; `itergnn.graph` makes them of
+/// other libraries' objects.
 ///
 /// >>> import numpy as np
 /// >>> from itergnn import Graph
@@ -46,7 +47,8 @@ impl Graph {
         Self { inner: Arc::new(inner), names: None }
     }
 
-    /// Weights by position from weights in the order of the edges; the first edge attribute unless given, 1 where there is none.
+    /// Weights by position from weights in the order of the edges; the first edge attribute unless given, 1 where there
+    /// is none.
     pub(crate) fn weights(&self, given: Option<PyReadonlyArray1<'_, f64>>) -> Result<EdgeWeights, Fault> {
         let Some(given) = given else { return EdgeWeights::from_attribute(&self.inner, 0).map_err(Fault::input) };
         let given = given.as_array();
@@ -112,7 +114,8 @@ impl Graph {
         guarded(|| graph.py().import("itergnn.convert")?.call_method("from_networkx", (graph,), options))
     }
 
-    /// A NetworkX `DiGraph` with the attributes `x` of nodes and `weight` (one number) or `edge_attr` (several) of edges, under the names that the graph came with.
+    /// A NetworkX `DiGraph` with the attributes `x` of nodes and `weight` (one number) or `edge_attr` (several) of
+    /// edges, under the names that the graph came with.
     fn to_networkx<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         guarded(|| slf.py().import("itergnn.convert")?.call_method1("to_networkx", (slf,)))
     }

@@ -1,7 +1,8 @@
 //! The Python package `itergnn`: a shell over the facade crate, like the command line.
 //!
-//! This crate is the module `itergnn._core`: what must be Rust. Everything that can be Python (other libraries' graph objects, Gymnasium, scikit-learn, Ray) is in
-//! `python/itergnn`, which is also where the public names are. No logic of the library is repeated here.
+//! This crate is the module `itergnn._core`: what must be Rust. Everything that can be Python (other libraries' graph
+//! objects, Gymnasium, scikit-learn, Ray) is in `python/itergnn`, which is also where the public names are. No logic of
+//! the library is repeated here.
 //!
 //! - `errors`: what goes wrong becomes a Python exception, panics included.
 //! - `work`: long calls run without the interpreter's lock and end at Ctrl-C.

@@ -43,7 +43,8 @@ pub(crate) struct Model {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// What is wrong with a model's input or file is the caller's to mend; values that overflow and trainings that diverge are not.
+/// What is wrong with a model's input or file is the caller's to mend; values that overflow and trainings that diverge
+/// are not.
 pub(crate) fn fault(error: Error) -> Fault {
     match error {
         Error::NotFinite { .. } => Fault::failed(error),
@@ -122,7 +123,8 @@ impl Model {
         })
     }
 
-    /// One dictionary per block: `step`, `confidence`, `remaining` and `change` per step; `norm` and `channel` have a list of nodes per step.
+    /// One dictionary per block: `step`, `confidence`, `remaining` and `change` per step; `norm` and `channel` have a
+    /// list of nodes per step.
     #[pyo3(signature = (graph, channel, max_iterations=None))]
     fn trace<'py>(
         &self,
@@ -142,7 +144,8 @@ impl Model {
         })
     }
 
-    /// The path (or `None`), its length, the predicted length, iterations of that prediction, and predictions that were needed.
+    /// The path (or `None`), its length, the predicted length, iterations of that prediction, and predictions that were
+    /// needed.
     fn solve(&self, py: Python<'_>, graph: &Graph, source: u32, target: u32) -> PyResult<Solved> {
         guarded(|| {
             let (model, graph) = (Arc::clone(&self.inner), Arc::clone(&graph.inner));

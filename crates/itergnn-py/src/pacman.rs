@@ -35,7 +35,8 @@ impl Pacman {
         guarded(|| self.game.reset(seed).map_err(Fault::input))
     }
 
-    /// Moves left (0), right (1), up (2) or down (3); a move into a wall does nothing. Returns 1.0 if a dot was eaten, else 0.0.
+    /// Moves left (0), right (1), up (2) or down (3); a move into a wall does nothing. Returns 1.0 if a dot was eaten,
+    /// else 0.0.
     fn step(&mut self, action: usize) -> Result<f32, Fault> {
         guarded(|| {
             let expected =
@@ -45,8 +46,8 @@ impl Pacman {
         })
     }
 
-    /// What the agent sees, as a complete graph of agent, dots and landmarks. `x`: position seen from the agent, then one-hot (agent, dot, landmark); `edge_attr`: the
-    /// Manhattan distance.
+    /// What the agent sees, as a complete graph of agent, dots and landmarks. `x`: position seen from the agent, then
+    /// one-hot (agent, dot, landmark); `edge_attr`: the Manhattan distance.
     fn graph(&self) -> Result<Graph, Fault> {
         guarded(|| self.game.observation_graph().map(Graph::new).map_err(Fault::failed))
     }

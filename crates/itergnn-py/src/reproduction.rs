@@ -40,7 +40,8 @@ struct Described {
     evaluations: Vec<String>,
 }
 
-/// The jobs of a table in the order in which they should be begun: `experiment`, `seed` and the names of its `evaluations`.
+/// The jobs of a table in the order in which they should be begun: `experiment`, `seed` and the names of its
+/// `evaluations`.
 #[pyfunction]
 #[pyo3(signature = (table, seeds, quick=false, samples=None, epochs=None))]
 pub(crate) fn table_jobs<'py>(
@@ -74,7 +75,8 @@ impl QueueObserver for Kept {
     }
 }
 
-/// Carries out one job of a table; a result in `folder` is not made again, a training that was interrupted goes on. Returns the result.
+/// Carries out one job of a table; a result in `folder` is not made again, a training that was interrupted goes on.
+/// Returns the result.
 #[pyfunction]
 #[pyo3(signature = (table, experiment, seed, folder, quick=false, samples=None, epochs=None, device="cpu"))]
 #[allow(clippy::too_many_arguments)] // they are the arguments of a Python function with names

@@ -64,7 +64,8 @@ impl Sample {
         guarded(|| from_json(py, &serde_json::to_string(&self.inner.fields).map_err(Fault::failed)?))
     }
 
-    /// The sample as one line of the command line's format: what `itergnn sample` writes and training on own data reads.
+    /// The sample as one line of the command line's format: what `itergnn sample` writes and training on own data
+    /// reads.
     fn to_json(&self) -> PyResult<String> {
         guarded(|| Ok(serde_json::to_string(&self.inner).map_err(Fault::failed)?))
     }
@@ -94,7 +95,8 @@ pub(crate) fn task_spec(settings: &Bound<'_, PyDict>) -> Result<TaskSpec, Fault>
     serde_json::from_str(&text).map_err(Fault::input)
 }
 
-/// Samples `0..count` of a split. `settings` has the task's name under `task` and its settings beside it, as in a configuration file.
+/// Samples `0..count` of a split. `settings` has the task's name under `task` and its settings beside it, as in a
+/// configuration file.
 #[pyfunction]
 pub(crate) fn sample(
     py: Python<'_>,

@@ -22,7 +22,8 @@ use crate::{
     work::{guarded, work},
 };
 
-/// What is wrong with settings, files or data is the caller's to mend; a run that diverges, a dead thread or a full disk is not.
+/// What is wrong with settings, files or data is the caller's to mend; a run that diverges, a dead thread or a full
+/// disk is not.
 pub(crate) fn fault(error: TrainError) -> Fault {
     use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     match &error {
@@ -202,8 +203,8 @@ pub(crate) fn is_card(device: &str) -> Result<bool, Fault> {
     }
 }
 
-/// Trains as configured (JSON, as in a configuration file) in a directory, with one seed in it or with several in folders below; `callback` is called with every record.
-/// Returns how each seed's run ended.
+/// Trains as configured (JSON, as in a configuration file) in a directory, with one seed in it or with several in
+/// folders below; `callback` is called with every record. Returns how each seed's run ended.
 #[pyfunction]
 #[pyo3(signature = (config, directory, seeds=None, resume=false, workers=1, callback=None, data=None, validation_data=None, device="cpu"))]
 #[allow(clippy::too_many_arguments)] // they are the arguments of a Python function with names

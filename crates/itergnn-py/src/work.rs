@@ -18,13 +18,14 @@ use crate::errors::Fault;
 /// How often signals are looked for while work is done.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
-/// How long work that was asked to stop may take to write its state; after that the call returns without it. Ctrl-C is to be answered within a second.
+/// How long work that was asked to stop may take to write its state; after that the call returns without it. Ctrl-C is
+/// to be answered within a second.
 const TO_FINISH: Duration = Duration::from_millis(800);
 
 /// Does `work` on a thread of its own, while other Python threads run and signals are heard.
 ///
-/// After Ctrl-C the flag that `work` is given turns true: what can stop should, and keep what it has. Then `KeyboardInterrupt` is raised. What cannot stop goes on unheard
-/// until it is done, so it owns what it needs.
+/// After Ctrl-C the flag that `work` is given turns true: what can stop should, and keep what it has. Then
+/// `KeyboardInterrupt` is raised. What cannot stop goes on unheard until it is done, so it owns what it needs.
 pub(crate) fn work<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, Fault> + Send + 'static,
@@ -60,7 +61,8 @@ pub(crate) fn work<T: Send + 'static>(
     }
 }
 
-/// The body of everything that Python can call, whole: a panic becomes an exception here, and nowhere else. What takes long goes on to [`work`].
+/// The body of everything that Python can call, whole: a panic becomes an exception here, and nowhere else. What takes
+/// long goes on to [`work`].
 pub(crate) fn guarded<T, E: From<Fault>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| Err(Fault::panicked(&*payload).into()))
 }

@@ -13,7 +13,8 @@ SMALL = {"name": "iter-homo-path", "hidden_width": 8}
 
 
 def in_time(attempt, limit=1.0):
-    """Whether one of three attempts, each of which says how long it took, keeps the second that is promised for Ctrl-C: a busy machine holds up one or two, a fault all."""
+    """Whether one of three attempts, each of which says how long it took, keeps the second that is promised for Ctrl-C:
+    a busy machine holds up one or two, a fault all."""
     took = []
     while len(took) < 3:
         took.append(attempt())
@@ -39,7 +40,8 @@ def run(tmp_path_factory) -> itergnn.Run:
 
 @pytest.fixture
 def started():
-    """Starts a program that hears Ctrl-C, also where the tests themselves run in the background, which do not; one that hangs is ended."""
+    """Starts a program that hears Ctrl-C, also where the tests themselves run in the background, which do not; one that
+    hangs is ended."""
     timers = []
 
     def start(program):

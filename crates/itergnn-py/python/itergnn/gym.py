@@ -118,8 +118,8 @@ class PacmanEnv(gymnasium.Env):
 class Agent:
     """A trained network as a policy: `agent(environment)` is the move with the largest value.
 
-    `model` is a `Model`, a file or a run directory of a network trained on pacman. With `symmetries` values are averaged
-    over the eight rotations and reflections of the game, for eight times the work.
+    `model` is a `Model`, a file or a run directory of a network trained on pacman. With `symmetries` values are
+    averaged over the eight rotations and reflections of the game, for eight times the work.
     """
 
     def __init__(self, model: Model | str, *, symmetries: bool = False) -> None:

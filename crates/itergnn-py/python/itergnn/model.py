@@ -22,8 +22,8 @@ class Prediction:
     """What a model says about a graph."""
 
     values: np.ndarray
-    """`[1, outputs]`; of models of that level one row per node, or per edge in the order given. Of models that point, per
-    node the number of the incoming edge it chooses, or -1 for itself."""
+    """`[1, outputs]`; of models of that level one row per node, or per edge in the order given. Of models that point,
+    per node the number of the incoming edge it chooses, or -1 for itself."""
     iterations: int
     """Steps of all blocks."""
     capped: bool
@@ -194,7 +194,8 @@ def evaluate(
     """How good a model is on test samples: what `itergnn eval --json` prints, as a dictionary.
 
     `task` is the model's own unless given; `generator`, `size`, `weights` and other settings are those of
-    `itergnn.sample`, on top of what the model was trained on. With `success` paths are walked and counted. `device` is cpu or cuda.
+    `itergnn.sample`, on top of what the model was trained on. With `success` paths are walked and counted. `device` is
+    cpu or cuda.
     """
     found = model if isinstance(model, Model) else load(model)
     trained = found.card.get("training") or {}

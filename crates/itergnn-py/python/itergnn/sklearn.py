@@ -4,8 +4,8 @@
     model = IterGNNRegressor(epochs=20).fit(graphs, lengths)
     model.score(larger_graphs, their_lengths)
 
-Graphs may be of any library that `itergnn.graph` reads. `get_params`, `set_params`, `clone`, pipelines, grid searches and
-cross-validation work as usual, since a list of graphs is indexed like any other list of samples.
+Graphs may be of any library that `itergnn.graph` reads. `get_params`, `set_params`, `clone`, pipelines, grid searches
+and cross-validation work as usual, since a list of graphs is indexed like any other list of samples.
 """
 
 from __future__ import annotations

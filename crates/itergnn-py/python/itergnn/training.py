@@ -94,8 +94,9 @@ def run_config(
 ) -> dict[str, Any]:
     """A run's configuration, with the names of a configuration file.
 
-    `task` is a name or a table with settings (`{"task": "shortest-path", "size": "4..34"}`); `model` a preset or a table
-    with changes to one; further settings stand where a file has them (`batch_size=32, optimiser={"learning_rate": 1e-3}`).
+    `task` is a name or a table with settings (`{"task": "shortest-path", "size": "4..34"}`); `model` a preset or a
+    table with changes to one; further settings stand where a file has them (`batch_size=32, optimiser={"learning_rate":
+    1e-3}`).
 
     >>> from itergnn.training import run_config
     >>> run_config("tsp", "path", epochs=2, batch_size=8)["epochs"]

@@ -40,9 +40,9 @@ class _OfGraphs(nn.Module):
 class GraphModule(_OfGraphs):
     """Embedding, blocks, readout and head of a model, in PyTorch.
 
-    The result is `[graphs, outputs]`; `[nodes, outputs]` or `[edges, outputs]` (in the order of `edge_index`) for models
-    of that level. A model that points gives scores `[edges + nodes, 1]`: of every edge to be chosen by its receiver, then
-    of every node to be chosen by itself.
+    The result is `[graphs, outputs]`; `[nodes, outputs]` or `[edges, outputs]` (in the order of `edge_index`) for
+    models of that level. A model that points gives scores `[edges + nodes, 1]`: of every edge to be chosen by its
+    receiver, then of every node to be chosen by itself.
     """
 
     def __init__(self, config: dict[str, Any], parameters: Weights) -> None:
@@ -142,7 +142,8 @@ class ClassifierModule(_OfGraphs):
 
 
 class ImageModule(nn.Module):
-    """A convolutional network: `forward(images)` takes `[images, channels, height, width]` and gives `[images, outputs]`."""
+    """A convolutional network: `forward(images)` takes `[images, channels, height, width]` and gives `[images,
+    outputs]`."""
 
     def __init__(self, config: dict[str, Any], parameters: Weights) -> None:
         super().__init__()
