@@ -90,8 +90,8 @@ pub struct Network {
     pub blocks: Vec<BlockConfig>,
     /// How states are read out.
     pub readout: Readout,
-    /// What makes the vector of an edge from `[sender, receiver, features]`, for edges and pointers, then that of a node
-    /// that points at itself, for pointers.
+    /// What makes the vector of an edge from `[sender, receiver, features]`, for edges and pointers, then that of a
+    /// node that points at itself, for pointers.
     pub ends: Vec<Perceptron>,
     /// What makes predictions of what was read out.
     pub head: Perceptron,

@@ -181,9 +181,9 @@ impl Plan {
         ]
     }
 
-    /// How many packs a batch should make: as many as find a place where blocks share them, otherwise such that each has
-    /// its usual work. What other models have does not matter, so that a model's sums are made in the same order beside
-    /// any others.
+    /// How many packs a batch should make: as many as find a place where blocks share them, otherwise such that each
+    /// has its usual work. What other models have does not matter, so that a model's sums are made in the same order
+    /// beside any others.
     pub(crate) fn packs_of(&self, samples: &Samples, batch: &[u32], costs: Costs) -> usize {
         if self.graphs_per_pack == 1 || self.cluster > 1 {
             return batch.len().min(self.packs_at_once);

@@ -47,8 +47,8 @@ pub struct Question<'a> {
 /// What one model predicts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answers {
-    /// One row per graph, node, edge or choice, as the network's readout says; those of graphs that were not asked about
-    /// are empty.
+    /// One row per graph, node, edge or choice, as the network's readout says; those of graphs that were not asked
+    /// about are empty.
     pub values: Vec<Vec<f32>>,
     /// How the loops of each graph ended.
     pub loops: Loops,

@@ -26,8 +26,8 @@ pub struct SampleView<'a> {
     pub edges: &'a [f32],
     /// Targets, row after row; may be empty for inference.
     pub targets: &'a [f32],
-    /// At node level the nodes that the rows of the targets belong to. At the others it is empty: there is a row for the
-    /// graph or for every edge, or, for pointers, a number for every node: which of its choices is right.
+    /// At node level the nodes that the rows of the targets belong to. At the others it is empty: there is a row for
+    /// the graph or for every edge, or, for pointers, a number for every node: which of its choices is right.
     pub target_rows: &'a [u32],
 }
 

@@ -39,7 +39,7 @@ impl Attributes {
         Self { width, values }
     }
 
-    /// A table from one slice a row.
+    /// A table from one slice per row.
     ///
     /// # Errors
     /// [`GraphError::RowLength`] names the first row whose length differs from the first one's.

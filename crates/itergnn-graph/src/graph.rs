@@ -94,7 +94,7 @@ impl Graph {
         Self::new(nodes, &edges)
     }
 
-    /// Sets the node attributes, one row a node.
+    /// Sets the node attributes, one row per node.
     ///
     /// # Errors
     /// [`GraphError::RowCount`] or [`GraphError::NotFinite`].
@@ -104,7 +104,7 @@ impl Graph {
         Ok(self)
     }
 
-    /// Sets the edge attributes, one row an edge, **in the order in which the edges were given** at construction.
+    /// Sets the edge attributes, one row per edge, **in the order in which the edges were given** at construction.
     ///
     /// # Errors
     /// [`GraphError::RowCount`] or [`GraphError::NotFinite`].
@@ -167,12 +167,12 @@ impl Graph {
         &self.senders[self.incoming_positions(receiver)]
     }
 
-    /// One row a node; width 0 when there are none.
+    /// One row per node; width 0 when there are none.
     pub fn node_attributes(&self) -> &Attributes {
         &self.node_attributes
     }
 
-    /// One row an edge, by position; width 0 when there are none.
+    /// One row per edge, by position; width 0 when there are none.
     pub fn edge_attributes(&self) -> &Attributes {
         &self.edge_attributes
     }

@@ -126,7 +126,7 @@ fn main() {
     };
     let peak = engine.peak_gflops();
     let (isa, best) = (engine.isa(), Isa::best());
-    println!("instruction set {isa:?}, best of this processor {best:?}, {peak:.0} GFLOP/s a thread, {runs} runs");
+    println!("instruction set {isa:?}, best of this processor {best:?}, {peak:.0} GFLOP/s per thread, {runs} runs");
     println!(
         "{:<52} {:>15} {:>15} {:>15} {:>15} {:>11} {:>10}",
         "ms: least / median", "forward cpu", "backward cpu", "wall 1", "wall 2", "of peak", "changed"

@@ -134,7 +134,7 @@ fn dense(filter: &str) {
             for (threads, strategy) in [(1, Strategy::Dense), (2, Strategy::Dense), (2, Strategy::Active)] {
                 let seconds = seconds_per_iteration(&case, iterative, strategy, threads);
                 println!(
-                    "{name}: {nodes} nodes, {edges} edges, {threads} threads, {strategy:?}: {:.3} ms an iteration, {:.1} M edges/s, peak memory so far {} MiB",
+                    "{name}: {nodes} nodes, {edges} edges, {threads} threads, {strategy:?}: {:.3} ms per iteration, {:.1} M edges/s, peak memory so far {} MiB",
                     1e3 * seconds,
                     edges as f64 / seconds / 1e6,
                     peak_memory() >> 20

@@ -152,7 +152,7 @@ impl ModelOutput {
     }
 }
 
-/// Values of a block's elements folded into one value a graph.
+/// Values of a block's elements folded into one value per graph.
 fn per_graph<T: Copy>(
     block: &ControllerOutput,
     graph: &GraphTensors,

@@ -66,17 +66,17 @@ pub struct TaskWidths {
     pub edge_width: usize,
     /// Width of a prediction.
     pub output_width: usize,
-    /// How node states become the prediction; [`ReadoutKind::Node`] for one prediction a node.
+    /// How node states become the prediction; [`ReadoutKind::Node`] for one prediction per node.
     pub readout: ReadoutKind,
 }
 
 impl TaskWidths {
-    /// A task with one prediction a graph, read out by the maximum.
+    /// A task with one prediction per graph, read out by the maximum.
     pub fn graph(node_width: usize, edge_width: usize, output_width: usize) -> Self {
         Self { node_width, edge_width, output_width, readout: ReadoutKind::Max }
     }
 
-    /// A task with one prediction a node.
+    /// A task with one prediction per node.
     pub fn node(node_width: usize, edge_width: usize, output_width: usize) -> Self {
         Self { readout: ReadoutKind::Node, ..Self::graph(node_width, edge_width, output_width) }
     }

@@ -1,7 +1,7 @@
 //! How fast samples are made, labels included, and how fast Pacman is played.
 //!
 //! Goals on two cores: 10,000 shortest-path samples on lobsters of [4, 34) in 0.3 s, on planar graphs in 3 s; one
-//! lobster of a million line nodes in 2 s; 50,000 Pacman steps with observation graphs a second and core.
+//! lobster of a million line nodes in 2 s; 50,000 Pacman steps with observation graphs per second and core.
 
 use std::hint::black_box;
 

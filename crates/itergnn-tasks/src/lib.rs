@@ -8,7 +8,7 @@
 //! - [`Split`] gives train, validation and test their own random streams; sample `i` is the same whoever draws it.
 //! - [`Score`] judges a prediction and [`Scores`] summarises; [`shortest_path::Walk`] turns predicted lengths into a
 //!   path.
-//! - One module a task has its settings, its sampler and what else it needs.
+//! - One module per task has its settings, its sampler and what else it needs.
 //!
 //! # Example
 //! ```

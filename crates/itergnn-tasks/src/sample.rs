@@ -52,7 +52,7 @@ pub struct Fields {
     /// Pixels higher than this cannot be entered (navigation).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blocked_above: Option<f32>,
-    /// The map as text, one string a row (Pacman, navigation).
+    /// The map as text, one string per row (Pacman, navigation).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub map: Option<Vec<String>>,
     /// How many dots can be reached (Pacman).

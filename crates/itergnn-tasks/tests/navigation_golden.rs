@@ -44,7 +44,7 @@ fn sample(case: &Case) -> Sample {
     let graph = graph
         .with_node_attributes(Attributes::new(1, case.heights.clone()))
         .and_then(|graph| graph.with_edge_attributes(Attributes::new(1, ones)))
-        .expect("a row a node and an edge");
+        .expect("a row per node and per edge");
     let graph = mark_ends(graph, case.source, case.target).expect("ends within the map");
     let mut sample = Sample::graph_level(Task::Navigation, case.side as u32, graph, vec![case.label as f32]);
     sample.fields = Fields {

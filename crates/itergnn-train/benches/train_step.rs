@@ -84,7 +84,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     if !json {
         let threads = std::thread::available_parallelism()?;
         println!("least of {runs} steps, {threads} processors");
-        println!("{:<58} {:>9} {:>9} {:>7} {:>9} {:>9}", "ms a step", "plain", "fused", "ratio", "kernels", "outside");
+        println!(
+            "{:<58} {:>9} {:>9} {:>7} {:>9} {:>9}",
+            "ms per step", "plain", "fused", "ratio", "kernels", "outside"
+        );
     }
     for (family, generator, weights) in [
         ("lobster", Generator::LOBSTER, Weights::PAPER),

@@ -178,7 +178,8 @@ fn paths_by_one_pass_or_by_a_prepared_graph_are_those_of_one_prediction_per_cand
     }
 }
 
-/// General networks compute only what a candidate changes; by candidates that are graphs of their own they find the same.
+/// General networks compute only what a candidate changes; by candidates that are graphs of their own they find the
+/// same.
 #[test]
 fn paths_by_variants_are_those_of_one_prediction_per_candidate() {
     for (weights, generator) in [("unit", "lobster"), ("0.5..1.5", "grid")] {

@@ -1,8 +1,9 @@
 //! Run directories of the version in which `iter-homo-path` was another network for every task: they go on as what they
 //! were, under the names of today.
 //!
-//! `old_names` was written by that version (commit 324f8f6): trainings of 20 steps with `--samples 40 --validation 4 --batch-size 4 --epochs 2 --set checkpoint.every_steps=7`, left at step 14;
-//! `finished.safetensors` is the model in which the same training ended there.
+//! `old_names` was written by that version (commit 324f8f6): trainings of 20 steps with `--samples 40 --validation 4
+//! --batch-size 4 --epochs 2 --set checkpoint.every_steps=7`, left at step 14; `finished.safetensors` is the model in
+//! which the same training ended there.
 
 #![allow(clippy::unwrap_used)] // a test that meets an error has failed
 

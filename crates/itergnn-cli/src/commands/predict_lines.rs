@@ -82,8 +82,8 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// The graphs that have come, at least one and `most` at most, and what was wrong with the line after them; `None` after
-/// the last.
+/// The graphs that have come, at least one and `most` at most, and what was wrong with the line after them; `None`
+/// after the last.
 fn next_part(receiver: &Receiver<Result<Numbered, Failure>>, most: usize) -> Option<(Vec<Numbered>, Option<Failure>)> {
     let mut next = receiver.recv().ok()?;
     let (mut part, mut elements) = (Vec::new(), 0);

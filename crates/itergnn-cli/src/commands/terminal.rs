@@ -19,7 +19,7 @@ use crate::{
     failure::Failure,
 };
 
-/// Slowest and fastest, in moves a second.
+/// Slowest and fastest, in moves per second.
 const SPEEDS: (f64, f64) = (0.5, 60.0);
 
 /// The terminal while a game is on it; dropped, it is what it was before.

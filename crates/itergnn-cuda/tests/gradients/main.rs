@@ -103,8 +103,8 @@ fn compare(gpu: &Gpu, seed: u64, case: &Case) -> Vec<String> {
         let expected = truth(&network, &models[index].parameters, &batch, case.loss, recipe.price);
         let found = batches[index].iter().flat_map(|&sample| predictor.rows(sample as usize));
         let found: Vec<f32> = found.flat_map(|row| answers[index].values[row].clone()).collect();
-        // A gradient jumps where two messages are the largest or an activation is zero, to rounding. Then it must be that
-        // of a network next to the given one.
+        // A gradient jumps where two messages are the largest or an activation is zero, to rounding. Then it must be
+        // that of a network next to the given one.
         let mut gradient_error = |expected: &[f64]| {
             let mut error = distance(gradient, expected);
             for _ in 0..NEIGHBOURS {

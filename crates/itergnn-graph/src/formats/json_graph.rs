@@ -1,4 +1,4 @@
-//! Samples and graphs as JSON, one object a line or one object a file.
+//! Samples and graphs as JSON, one object per line or one object per file.
 
 use std::{
     collections::HashMap,

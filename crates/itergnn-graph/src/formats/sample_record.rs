@@ -43,11 +43,11 @@ pub struct SampleRecord {
     pub task: Option<String>,
     /// Number of nodes; `None` where the node attributes tell it.
     pub nodes: Option<usize>,
-    /// One row a node.
+    /// One row per node.
     pub node_attributes: Attributes,
     /// `[sender, receiver]` pairs.
     pub edges: Vec<[u32; 2]>,
-    /// One row an edge, in the order of `edges`.
+    /// One row per edge, in the order of `edges`.
     pub edge_attributes: Attributes,
     /// Attributes of the graph as a whole.
     pub global_attributes: Vec<f32>,

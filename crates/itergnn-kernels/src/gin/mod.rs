@@ -11,8 +11,8 @@
 //! since states of different steps are distributed differently (Cooijmans et al. 2017 do so in recurrent networks);
 //! scale and shift are shared.
 //!
-//! All blocks and votes are one call, so that states stay where they are between them: on small graphs it is copies, and
-//! the tensor framework's care for each of its operations, that cost as much as the products.
+//! All blocks and votes are one call, so that states stay where they are between them: on small graphs it is copies,
+//! and the tensor framework's care for each of its operations, that cost as much as the products.
 //!
 //! Batch normalisation makes the graphs of a batch depend on each other, so the one-graph-at-a-time engine of
 //! [`block`](crate::block) cannot run it; sets are small, so folds of a cross-validation are what runs side by side,

@@ -10,7 +10,7 @@ use crate::readout::Readout;
 
 /// Says how sure a loop is, after a step, that it may stop.
 pub trait StoppingCriterion {
-    /// One confidence a graph or one a node.
+    /// One confidence per graph or one per node.
     fn scope(&self) -> Scope;
 
     /// c^k in [0, 1] from the state after step k.
@@ -35,7 +35,7 @@ pub struct Confidence {
 }
 
 impl Confidence {
-    /// A criterion that pools with `readout`, or one confidence a node if there is none.
+    /// A criterion that pools with `readout`, or one confidence per node if there is none.
     pub fn new(readout: Option<Readout>, linear: Linear, scale_free: bool) -> Self {
         Self { readout, linear, scale_free }
     }

@@ -5,11 +5,11 @@
 //! | `stack(L)` | h^L, every layer with its own weights | after L layers |
 //! | `shared(L)` | h^L, one layer repeated | after L steps |
 //! | `iter` | sum_j p_j h^j with p_j = c^j prod_{i<j} (1 - c^i) (Algorithm 1) | when the remaining probability is at most epsilon |
-//! | `iter-decay` | lambda^(K-1) sum_j p_j h^j (the paper's efficient inference) | the same, the remaining probability shrinking by lambda a step |
+//! | `iter-decay` | lambda^(K-1) sum_j p_j h^j (the paper's efficient inference) | the same, the remaining probability shrinking by lambda per step |
 //! | `act` | adaptive computation time with ponder cost, in Graves' form or that of the authors' code | when the confidences sum to 1 |
 //!
-//! The three loops differ only in their [`Halting`] rule; [`run_loop`] does the rest for all of them: one confidence a
-//! graph or one a node, the cap of 30 steps in training, graphs that are done leaving the batch, and the [`Trace`].
+//! The three loops differ only in their [`Halting`] rule; [`run_loop`] does the rest for all of them: one confidence
+//! per graph or per node, the cap of 30 steps in training, graphs that are done leaving the batch, and the [`Trace`].
 //! Memory at inference does not grow with the number of steps.
 //!
 //! The paper lets a finished graph's accumulator shrink on while other graphs of its batch run. Here a finished graph

@@ -163,7 +163,7 @@ impl Active {
         }
     }
 
-    /// One number an element as one number a node.
+    /// One number per element as one number per node.
     fn per_node(&self, values: Tensor<2>) -> Tensor<2> {
         match self.scope {
             Scope::Graph => self.graph.at_nodes(values),

@@ -56,7 +56,7 @@ impl NodeWatch {
 /// The steps of one controller, in order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Trace {
-    /// One entry a step.
+    /// One entry per step.
     pub steps: Vec<TraceStep>,
 }
 

@@ -17,9 +17,9 @@ pub enum AuthorsArchitecture {
     Iter,
     /// The iterative module with decay.
     DecIter,
-    /// One confidence a node, without decay.
+    /// One confidence per node, without decay.
     IterNode,
-    /// One confidence a node, with decay.
+    /// One confidence per node, with decay.
     DecIterNode,
 }
 

@@ -23,7 +23,7 @@ pub struct ComponentCountSpec {
 }
 
 impl Default for ComponentCountSpec {
-    /// Erdos-Renyi parts, the paper's training sizes, up to six components, one random number a node.
+    /// Erdos-Renyi parts, the paper's training sizes, up to six components, one random number per node.
     fn default() -> Self {
         let generator = Generator::Er { p: 0.5, directed: false };
         Self { generator, size: SizeRange::TRAINING, components: 6, attributes: 1 }

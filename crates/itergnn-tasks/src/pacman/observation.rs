@@ -45,7 +45,7 @@ pub struct ObservedNode {
     pub kind: NodeKind,
 }
 
-/// A game as agent, dots and landmarks: what [`Observation::graph`] makes a graph of, in a few bytes a node.
+/// A game as agent, dots and landmarks: what [`Observation::graph`] makes a graph of, in a few bytes per node.
 ///
 /// Nodes are the agent, then the dots that are left (reachable or not) in the order in which they were placed, then the
 /// landmarks. A landmark stands at each cell where a shortest path from the agent to a dot turns; of all shortest paths

@@ -11,7 +11,7 @@ const AGENT: char = '@';
 const FREE: char = ' ';
 
 impl Pacman {
-    /// The map as text, one string a row: `#` wall, `.` dot, `@` agent, blank where nothing is.
+    /// The map as text, one string per row: `#` wall, `.` dot, `@` agent, blank where nothing is.
     pub fn rows(&self) -> Vec<String> {
         let side = self.maze.side();
         let symbol = |position: Position| {

@@ -1,7 +1,7 @@
 //! Tours that this process has already proven optimal.
 //!
 //! Proving the tour of a hundred points takes some tenths of a second, and a comparison of models asks for the same
-//! points once a model. What is remembered changes no result: a tour is a function of its points.
+//! points once per model. What is remembered changes no result: a tour is a function of its points.
 
 use std::collections::HashMap;
 use std::sync::{LazyLock, Mutex, PoisonError};

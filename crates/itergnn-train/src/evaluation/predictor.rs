@@ -73,8 +73,8 @@ pub trait Predictor: Sync {
         Ok(None)
     }
 
-    /// Bytes that [`Predictor::variants`] keep of each iteration of a graph of so many nodes, at most; `None` where there
-    /// are none.
+    /// Bytes that [`Predictor::variants`] keep of each iteration of a graph of so many nodes, at most; `None` where
+    /// there are none.
     fn record_bytes(&self, _nodes: usize) -> Option<u64> {
         None
     }

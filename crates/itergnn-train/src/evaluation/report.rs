@@ -38,9 +38,9 @@ pub struct EvalReport {
     pub accuracy: Option<f64>,
     /// Mean squared error.
     pub mse: Option<f64>,
-    /// Iterations a graph.
+    /// Iterations per graph.
     pub iterations: IterationSummary,
-    /// Nodes a graph.
+    /// Nodes per graph.
     pub nodes: NodeSummary,
     /// Hop diameter a graph.
     pub diameter: DiameterSummary,
@@ -60,7 +60,7 @@ pub struct EvalReport {
     pub spread: Scores,
     /// The settings of the task.
     pub spec: TaskSpec,
-    /// One record a sample, if asked for.
+    /// One record per sample, if asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<SampleRecord>,
 }

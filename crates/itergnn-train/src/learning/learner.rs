@@ -61,7 +61,7 @@ pub struct StepReport {
     pub auxiliary_loss: f64,
     /// The norm of the gradient, before clipping.
     pub gradient_norm: f64,
-    /// Iterations a graph, on average.
+    /// Iterations per graph, on average.
     pub iterations: f64,
     /// Share of the graphs whose loop was ended by the cap.
     pub capped: f64,

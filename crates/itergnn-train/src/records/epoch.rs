@@ -14,7 +14,7 @@ pub struct Validation {
     pub mse: Option<f64>,
     /// Share of right answers, if the task has it.
     pub accuracy: Option<f64>,
-    /// Iterations a graph, on average.
+    /// Iterations per graph, on average.
     pub iterations: f64,
     /// Share of the graphs whose loop was ended by the cap.
     pub capped: f64,

@@ -22,11 +22,11 @@ pub struct StepRecord {
     pub gradient_norm: f64,
     /// The learning rate.
     pub learning_rate: f64,
-    /// Iterations a graph, on average.
+    /// Iterations per graph, on average.
     pub iterations: f64,
     /// Share of the graphs whose loop was ended by the cap.
     pub capped: f64,
-    /// Samples a second since this start.
+    /// Samples per second since this start.
     pub samples_per_second: f64,
     /// Seconds of training so far.
     pub seconds: f64,

@@ -61,7 +61,7 @@ pub struct Measured {
     pub accuracy: Option<f64>,
     /// Mean squared error.
     pub mse: Option<f64>,
-    /// Iterations a graph.
+    /// Iterations per graph.
     pub iterations: f64,
     /// Test graphs.
     pub count: u64,

@@ -2,7 +2,7 @@
 //! them, and their results on disk.
 //!
 //! A [`Table`] is data: rows, columns, the paper's number of each cell and the [`Experiment`] and evaluation it is
-//! measured by. An experiment that several cells share (one training, evaluated at many sizes) runs once a seed.
+//! measured by. An experiment that several cells share (one training, evaluated at many sizes) runs once per seed.
 //! Results are one small JSON file per experiment and seed, and a file whose settings are those of the plan is not made
 //! again: that is how a reproduction resumes, also from results that somebody else committed.
 //!

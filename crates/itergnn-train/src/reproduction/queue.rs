@@ -33,7 +33,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The jobs of some experiments: each id once a seed, with the evaluations of all that carry it.
+    /// The jobs of some experiments: each id once per seed, with the evaluations of all that carry it.
     pub fn plan<'a>(experiments: impl IntoIterator<Item = &'a Experiment>, seeds: &[u64]) -> Vec<Self> {
         let mut merged: Vec<Experiment> = Vec::new();
         for experiment in experiments {

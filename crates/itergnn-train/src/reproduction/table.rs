@@ -98,7 +98,7 @@ pub struct Column {
 pub struct Row {
     /// The model.
     pub label: String,
-    /// One cell a column; `None` where neither the paper nor we have one.
+    /// One cell per column; `None` where neither the paper nor we have one.
     pub cells: Vec<Option<Cell>>,
 }
 
@@ -124,7 +124,7 @@ pub struct Spread {
     pub has_choice: bool,
     /// Seeds without a value: trainings that failed, predictions that are no numbers.
     pub failed: usize,
-    /// Test graphs a seed.
+    /// Test graphs per seed.
     pub count: u64,
     /// Test graphs of all seeds whose loop a cap ended.
     pub capped: u64,

@@ -190,7 +190,7 @@ pub struct PlayReport {
     pub complete: f64,
     /// Games that ended in a circle.
     pub stuck: u64,
-    /// Moves a game, up to the last dot eaten; a circle counts as nothing.
+    /// Moves per game, up to the last dot eaten; a circle counts as nothing.
     pub moves: f64,
     /// The same of the player who walks to the nearest dot.
     pub oracle_moves: f64,

@@ -13,8 +13,9 @@ use super::view::best_of;
 /// ```text
 /// output(s, a) <- output(g value(max_b output(s', b)))
 /// ```
-/// This is Q-learning with rate 1 in a table that begins with the network's outputs, within one game and without a look at the map; a walk that leads nowhere becomes less attractive every time. In the search
-/// literature it is LRTA* (Korf 1990) with the network as heuristic.
+/// This is Q-learning with rate 1 in a table that begins with the network's outputs, within one game and without a look
+/// at the map; a walk that leads nowhere becomes less attractive every time. In the search literature it is LRTA* (Korf
+/// 1990) with the network as heuristic.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recall {
     /// What the outputs mean.

@@ -31,7 +31,7 @@ pub struct PlayRecord {
     pub is_best: bool,
     /// The learning rate.
     pub learning_rate: f64,
-    /// Moves a second since this start.
+    /// Moves per second since this start.
     pub steps_per_second: f64,
     /// Seconds of training so far.
     pub seconds: f64,

@@ -109,7 +109,7 @@ impl ViewBatch {
         }
     }
 
-    /// The model's outputs on the host, one row of four a game, without gradients.
+    /// The model's outputs on the host, one row of four per game, without gradients.
     pub(super) fn outputs(&self, model: &GnnModel, options: &RunOptions) -> Result<Vec<[f32; 4]>, TrainError> {
         Ok(self.outputs_and_iterations(model, options)?.0)
     }

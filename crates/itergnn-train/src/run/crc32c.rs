@@ -24,7 +24,7 @@ const fn table() -> [u32; 256] {
 /// The checksum of `bytes`.
 ///
 /// # Complexity
-/// One table look-up a byte, some 400 MB/s: checkpoints have less than that.
+/// One table look-up per byte, some 400 MB/s: checkpoints have less than that.
 pub(crate) fn crc32c(bytes: &[u8]) -> u32 {
     let step = |crc: u32, &byte: &u8| TABLE[usize::from(crc as u8 ^ byte)] ^ (crc >> 8);
     !bytes.iter().fold(!0, step)

@@ -58,7 +58,7 @@ pub struct MaxPlusConfig {
     /// Steps in training.
     #[serde(default = "training_cap")]
     pub training_cap: usize,
-    /// `max` for a prediction a graph, `node` for one a node.
+    /// `max` for one prediction per graph, `node` for one per node.
     #[serde(default)]
     pub readout: ReadoutKind,
 }

@@ -42,7 +42,7 @@ impl Gate {
         Self { weight: learned(vec![0.0; attributes]), bias: learned(vec![FIRST_BIAS]) }
     }
 
-    /// The toll of every node, `[nodes, 1]`, to be differentiated. `attributes` and `scales` have a row a node.
+    /// The toll of every node, `[nodes, 1]`, to be differentiated. `attributes` and `scales` have a row per node.
     pub(super) fn tolls(&self, attributes: Tensor<2>, scales: Tensor<2>, stage: Stage) -> Tensor<2> {
         let logits = (attributes / scales.clone()).matmul(self.weight.val()) + self.bias.val();
         if stage.level <= ABSENT {

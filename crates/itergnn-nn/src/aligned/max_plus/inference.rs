@@ -102,7 +102,7 @@ fn merged(ended: &[Ended]) -> Trace {
 }
 
 impl Rule {
-    /// Predictions from the blended states of a graph: one row, or one a node.
+    /// Predictions from the blended states of a graph: one row, or one per node.
     pub(super) fn predict(&self, state: &[f64]) -> Vec<f64> {
         let heads = self.head.len() / self.outputs;
         let row = |heads: &[f64]| -> Vec<f64> {

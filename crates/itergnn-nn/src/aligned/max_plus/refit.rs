@@ -21,9 +21,9 @@ const HEAD_PRICE: f64 = 1.1;
 /// Blended states of training graphs, and what should be predicted.
 struct Evidence {
     channels: usize,
-    /// One a graph (or a node), `[rows, channels]`.
+    /// One per graph (or node), `[rows, channels]`.
     states: Vec<Vec<f64>>,
-    /// One a target number, in the order of rows.
+    /// One per target number, in the order of rows.
     targets: Vec<Vec<f64>>,
     slack: f64,
 }
@@ -116,7 +116,7 @@ impl Evidence {
 
     /// `z` of a head with these weights, for every row.
     fn pooled(&self, weights: &[f64]) -> Vec<f64> {
-        debug_assert_eq!(weights.len(), self.channels, "one weight a channel");
+        debug_assert_eq!(weights.len(), self.channels, "one weight per channel");
         self.states.iter().map(|state| largest(weights, state)).collect()
     }
 

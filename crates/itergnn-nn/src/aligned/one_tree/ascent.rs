@@ -7,7 +7,7 @@ use super::memory::{Memory, POWERS};
 use super::number::{Number, STEERING};
 use crate::controllers::STOP_EPSILON;
 
-/// Factor on the logit of the confidence: the logarithm of the step falls by a few hundredths a step, so the stop is
+/// Factor on the logit of the confidence: the logarithm of the step falls by a few hundredths per step, so the stop is
 /// spread over some ten steps.
 const GAIN: f64 = 10.0;
 

@@ -43,7 +43,7 @@ pub(super) struct Division {
 }
 
 impl Evidence {
-    /// Rows with their targets; a row whose target is not a number is left out. One number a row where `outputs` are
+    /// Rows with their targets; a row whose target is not a number is left out. One number per row where `outputs` are
     /// asked for is a class.
     ///
     /// # Errors
