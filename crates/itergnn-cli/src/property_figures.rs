@@ -2,7 +2,6 @@
 
 use itergnn::{
     graph::{
-        generators::Generator,
         rng,
         solvers::grid::{CellGrid, Connectivity},
     },
@@ -81,10 +80,9 @@ impl PropertyFigure {
 pub(crate) fn property_figures(seed: u64, count: u64) -> Result<Vec<PropertyFigure>, TaskError> {
     let mut figures = Vec::new();
     for name in ["lobster", "er", "knn", "planar"] {
-        let generator = Generator::ALL.into_iter().find(|generator| generator.name() == name);
         let mut spec = TaskSpec::paper(Task::ShortestPath);
-        if let (TaskSpec::ShortestPath(spec), Some(generator)) = (&mut spec, generator) {
-            spec.generator = generator;
+        if let TaskSpec::ShortestPath(spec) = &mut spec {
+            spec.generator = name.parse()?;
         }
         let x_label = if name == "lobster" { "length of the line" } else { "nodes" };
         let spreads = labelled(&spec, &GRAPH_SIZES, seed, count)?;

@@ -214,7 +214,7 @@ impl GraphModelConfig {
     ) -> Self {
         let layer = layer_config(kind, aggregation, task.node_width, HIDDEN_WIDTH, task.edge_width)
             .with_homogeneous(prior != Prior::None);
-        // A confidence needs a vector a graph; where the model has none, the maximum pools.
+        // A confidence needs a vector per graph; where the model has none, the maximum pools.
         let pooling = if task.readout.pools() { task.readout } else { ReadoutKind::Max };
         let controller = controller.pooled_by(pooling);
         Self {

@@ -193,7 +193,7 @@ fn configuration(arguments: &TrainArguments, given: &Given) -> Result<RunConfig,
         MethodConfig::CrossValidation(method) => {
             method.epochs = arguments.epochs.unwrap_or(method.epochs);
             method.batch_size = arguments.batch_size.unwrap_or(method.batch_size);
-            method.folds = arguments.folds.map_or(method.folds, Into::into);
+            method.folds = arguments.folds.unwrap_or(method.folds);
             method.fold = arguments.fold.or(method.fold);
         }
         MethodConfig::DoubleDqn(method) => {
@@ -227,7 +227,7 @@ fn change_model(model: &mut ModelConfig, arguments: &TrainArguments) {
     model.controller = arguments.controller.map(Into::into).or(model.controller.take());
     model.hidden_width = arguments.hidden.or(model.hidden_width);
     model.readout = arguments.readout.or(model.readout);
-    model.scope = arguments.scope.map(Into::into).or(model.scope);
+    model.scope = arguments.scope.or(model.scope);
     model.blocks = arguments.blocks.or(model.blocks);
 }
 

@@ -115,8 +115,8 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_parser = one_of::<ReadoutKind>())]
     pub(crate) readout: Option<ReadoutKind>,
     /// What has a confidence of its own, and so stops by itself: each graph, or each node.
-    #[arg(long, value_name = "graph|node")]
-    pub(crate) scope: Option<ScopeName>,
+    #[arg(long, value_parser = one_of::<Scope>())]
+    pub(crate) scope: Option<Scope>,
     /// Number of controller blocks.
     #[arg(long, value_name = "N")]
     pub(crate) blocks: Option<usize>,
@@ -142,8 +142,8 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "N")]
     pub(crate) seeds: Option<u64>,
     /// Folds of graph-classification: dealt as scikit-learn deals them, or the files published with the set.
-    #[arg(long, value_name = "SOURCE")]
-    pub(crate) folds: Option<FoldSource>,
+    #[arg(long, value_name = "SOURCE", value_parser = one_of::<FoldChoice>())]
+    pub(crate) folds: Option<FoldChoice>,
     /// Train only this fold of graph-classification, 0 to 9; the rest follows with --resume.
     #[arg(long, value_name = "K")]
     pub(crate) fold: Option<usize>,
@@ -164,24 +164,6 @@ pub(crate) struct TrainArguments {
     pub(crate) json: bool,
 }
 
-/// Where the folds of a cross-validation come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum FoldSource {
-    /// Ten stratified folds of all graphs.
-    Stratified,
-    /// The index files beside the set.
-    Published,
-}
-
-impl From<FoldSource> for FoldChoice {
-    fn from(source: FoldSource) -> Self {
-        match source {
-            FoldSource::Stratified => Self::Stratified,
-            FoldSource::Published => Self::Published,
-        }
-    }
-}
-
 /// How many samples the best epoch is chosen on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum ValidationSamples {
@@ -200,24 +182,6 @@ impl FromStr for ValidationSamples {
         }
         let share = text.parse().ok().filter(|share| *share > 0.0 && *share < 1.0);
         share.map(Self::Share).ok_or_else(|| "neither a number of samples nor a share between 0 and 1".to_owned())
-    }
-}
-
-/// What has a confidence of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum ScopeName {
-    /// One confidence per graph.
-    Graph,
-    /// One confidence per node, for graphs with several components.
-    Node,
-}
-
-impl From<ScopeName> for Scope {
-    fn from(name: ScopeName) -> Self {
-        match name {
-            ScopeName::Graph => Self::Graph,
-            ScopeName::Node => Self::Node,
-        }
     }
 }
 

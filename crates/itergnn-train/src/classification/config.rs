@@ -5,14 +5,16 @@ use itergnn_nn::{GnnConfig, ReadoutKind, TaskWidths, preset};
 use itergnn_tasks::TaskSpec;
 use itergnn_tasks::graph_classification::GraphClassificationSpec;
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, VariantNames};
 
 use super::ClassificationData;
 use crate::TrainError;
 use crate::config::{MethodConfig, ModelConfig, RunConfig, RunTask, at_least_one};
 
 /// Where the folds come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, EnumString, VariantNames)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum FoldChoice {
     /// Ten stratified folds of all graphs, as scikit-learn deals them under the fold seed.
     #[default]
