@@ -67,6 +67,28 @@ fn a_model_trained_small_solves_large() {
 }
 
 #[test]
+fn a_run_goes_on_from_another_models_weights() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let path = folder.path();
+    let small = ["--size", "4..9", "--samples", "8", "--validation", "4", "--epochs", "1", "--json"];
+    json(
+        path,
+        &[&["train", "shortest-path", "--model", "iter-path", "--hidden", "8", "--out", "first"], &small[..]].concat(),
+    );
+    // The network is the first run's, its width too; nearly no learning leaves its weights nearly as they are.
+    let slow = ["--learning-rate", "1e-30", "--generator", "lobster-or-line"];
+    let second = ["train", "shortest-path", "--start-from", "first", "--out", "second"];
+    json(path, &[&second[..], &slow, &small].concat());
+    let length = |run: &str| weights(path, run).len();
+    assert!(length("second").abs_diff(length("first")) < 1000, "{} and {}", length("first"), length("second"));
+    let ask = |run: &str| json(path, &["eval", run, "--generator", "lobster", "--size", "8", "--count", "5", "--json"]);
+    assert_eq!(ask("second")["relative_loss"], ask("first")["relative_loss"]);
+    let other = ["train", "shortest-path", "--model", "gcn", "--start-from", "first", "--out", "third"];
+    support::fails(path, &other, 2, &["model.start_from", "another network"]);
+    assert!(!path.join("third").exists());
+}
+
+#[test]
 fn a_killed_run_resumes_to_the_same_bits() {
     let folder = TempDir::new().expect("a temporary folder");
     let path = folder.path();

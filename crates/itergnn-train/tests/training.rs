@@ -6,8 +6,8 @@ mod support;
 
 use itergnn_tasks::Task;
 use itergnn_train::{
-    Cap, EpochRecord, LossKind, ModelConfig, Observer, RunConfig, Silent, Status, StepRecord, TrainError, TrainOptions,
-    seed_directory, train, train_seeds,
+    Cap, EpochRecord, LossKind, ModelConfig, Observer, RunConfig, RunDirectory, Silent, Start, Status, StepRecord,
+    TrainError, TrainOptions, seed_directory, train, train_seeds,
 };
 use support::{bits, method, tiny};
 
@@ -161,4 +161,37 @@ fn held_out_sizes_are_validated_on() {
     let mut config = tiny(Task::ShortestPath);
     config.selection.held_out_from = Some(8);
     assert_eq!(watched(&config).epochs.len(), 2);
+}
+
+#[test]
+fn a_run_begins_with_the_weights_of_a_model_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let first =
+        train(&tiny(Task::ShortestPath), Some(&folder.path().join("first")), &TrainOptions::default(), &mut Silent);
+    let file = RunDirectory::best_model_in(&folder.path().join("first"));
+    let mut config = tiny(Task::ShortestPath);
+    (config.seed, config.model.start_from) = (12, Some(file));
+    // Caps have no weights, so they may be others.
+    config.model.controller =
+        toml::from_str::<ModelConfig>("name = ''\ncontroller = { kind = 'iter-decay', training_cap = 9 }")
+            .unwrap()
+            .controller;
+    let untrained = TrainOptions { stop_at_step: Some(0), ..TrainOptions::default() };
+    let second = train(&config, None, &untrained, &mut Silent).unwrap();
+    assert_eq!(bits(&second.model), bits(&first.unwrap().model));
+
+    let (whole, part) = (folder.path().join("whole"), folder.path().join("part"));
+    let expected = train(&config, Some(&whole), &TrainOptions::default(), &mut Silent).unwrap();
+    let stopped = TrainOptions { stop_at_step: Some(3), ..TrainOptions::default() };
+    train(&config, Some(&part), &stopped, &mut Silent).unwrap();
+    let resumed = TrainOptions { start: Start::Resume, ..TrainOptions::default() };
+    let resumed = train(&config, Some(&part), &resumed, &mut Silent).unwrap();
+    assert_eq!(bits(&resumed.model), bits(&expected.model));
+
+    config.model.hidden_width = Some(9);
+    let refused = train(&config, None, &untrained, &mut Silent).unwrap_err();
+    assert!(matches!(&refused, TrainError::Config { field: "model.start_from", .. }), "{refused}");
+    config.model.start_from = Some(folder.path().join("missing.safetensors"));
+    let refused = train(&config, None, &untrained, &mut Silent).unwrap_err();
+    assert!(refused.to_string().contains("missing.safetensors"), "{refused}");
 }

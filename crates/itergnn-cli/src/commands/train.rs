@@ -171,6 +171,7 @@ fn configuration(arguments: &TrainArguments, given: &Given) -> Result<RunConfig,
         RunTask::Algorithm(spec) => algorithms::apply(spec, &arguments.samples_of)?,
         RunTask::Own(_) => {}
     }
+    start_from(&mut config.model, arguments)?;
     change_model(&mut config.model, arguments);
     let optimiser = &mut config.optimiser;
     optimiser.learning_rate = arguments.learning_rate.unwrap_or(optimiser.learning_rate);
@@ -217,9 +218,27 @@ fn default_model(task: Task) -> &'static str {
     }
 }
 
+/// The weights to begin with, and their network unless another is named.
+fn start_from(model: &mut ModelConfig, arguments: &TrainArguments) -> Result<(), Failure> {
+    let Some(start) = &arguments.start_from else { return Ok(()) };
+    let file = if start.is_dir() { RunDirectory::best_model_in(start) } else { start.clone() };
+    if arguments.model.is_none() && arguments.config.is_none() {
+        let (_, card) = super::model::load(&file)?;
+        let trained = RunConfig::of_card(&card).ok_or_else(|| {
+            Failure::bad_input(format!(
+                "--start-from {}: its card does not say how it was trained; give --model",
+                start.display()
+            ))
+        })?;
+        *model = trained.model;
+    }
+    model.start_from = Some(file);
+    Ok(())
+}
+
 fn change_model(model: &mut ModelConfig, arguments: &TrainArguments) {
     if let Some(name) = &arguments.model {
-        *model = ModelConfig::preset(name.as_str());
+        *model = ModelConfig { start_from: model.start_from.take(), ..ModelConfig::preset(name.as_str()) };
     }
     model.layer = arguments.layer.or(model.layer);
     model.aggregation = arguments.aggregation.or(model.aggregation);
@@ -239,7 +258,7 @@ const ALWAYS: [&str; 11] =
 const LAYERS: [&str; 7] = ["layer", "aggregation", "controller", "prior", "readout", "scope", "blocks"];
 
 /// Flags of learning from samples that are drawn.
-const DRAWN: [&str; 6] = ["epochs", "samples", "validation", "seeds", "engine", "loss"];
+const DRAWN: [&str; 7] = ["epochs", "samples", "validation", "seeds", "engine", "loss", "start-from"];
 
 /// Refuses the flags that mean nothing for the task and the way it is learned.
 fn refuse_other_flags(given: &Given, config: &RunConfig) -> Result<(), Failure> {
@@ -252,7 +271,7 @@ fn refuse_other_flags(given: &Given, config: &RunConfig) -> Result<(), Failure> 
         RunTask::Own(_) => {
             let own =
                 ["epochs", "data", "level", "classes", "loss", "engine", "seeds", "validation", "validation-data"];
-            let meant = [&ALWAYS[..], &LAYERS, &own, &["validation-from-size"]].concat();
+            let meant = [&ALWAYS[..], &LAYERS, &own, &["validation-from-size", "start-from"]].concat();
             return given.only("own graphs", &meant);
         }
     };

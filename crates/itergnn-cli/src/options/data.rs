@@ -17,7 +17,8 @@ use crate::compute::{parse_seconds, parse_threads};
 /// Changes to a task's settings; without them a task is as in the paper.
 #[derive(Debug, Args)]
 pub(crate) struct TaskChoice {
-    /// Where graphs come from: er, knn, planar, lobster, grid, line, complete, cycle, regular, tree or mixed
+    /// Where graphs come from: er, knn, planar, lobster, grid, line, complete, cycle, regular, tree, mixed or
+    /// lobster-or-line (one graph in five a line of six times the size)
     #[arg(long)]
     pub(crate) generator: Option<Generator>,
     /// Where the graphs of an algorithm come from: er, ws (Watts-Strogatz) or delaunay.

@@ -64,6 +64,10 @@ pub(crate) struct TrainArguments {
     /// max-plus, waves, one-tree
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
+    /// Begin with the weights of this model, a run directory or a file, in place of drawn ones. Without --model the
+    /// network is that model's too.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) start_from: Option<PathBuf>,
     /// The run directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,

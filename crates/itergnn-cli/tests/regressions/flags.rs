@@ -66,6 +66,7 @@ const VALUES: &[(&str, &str)] = &[
     ("--validation-from-size", "9"),
     ("--family", "ws"),
     ("--scope", "node"),
+    ("--start-from", "run"),
 ];
 
 /// Flags that clap wants to see together with another.
@@ -262,7 +263,7 @@ fn train_ignored_flags_of_other_methods() {
     let path = folder.path();
     let always = "model out hidden batch-size learning-rate seed resume set device threads";
     let layers = "layer aggregation controller prior readout scope blocks";
-    let sampled = format!("{always} {layers} epochs samples validation seeds engine loss");
+    let sampled = format!("{always} {layers} epochs samples validation seeds engine loss start-from");
     for (task, meant) in [
         ("shortest-path", "generator size weighted weights"),
         ("component-count", "generator size"),
@@ -276,7 +277,8 @@ fn train_ignored_flags_of_other_methods() {
     }
     let played = format!("{always} {layers} steps layers kernel seeds size dots walls");
     refuses_the_rest(path, &["train", "pacman", "--out", "made"], &played);
-    let own = "epochs data level classes loss engine seeds validation validation-data validation-from-size";
+    let own = "epochs data level classes loss engine seeds validation validation-data validation-from-size \
+               start-from";
     let line = ["train", "--data", "own.jsonl", "--level", "node", "--out", "made"];
     refuses_the_rest(path, &line, &format!("{always} {layers} {own} config"));
     let folded = format!("{always} epochs folds fold data dataset");

@@ -12,7 +12,7 @@ use crate::{Graph, GraphError};
 /// A graph generator with its parameters, except the size.
 ///
 /// Parsed from its name with the paper's parameters: `er`, `knn`, `planar`, `lobster`, and `grid`, `line`, `complete`,
-/// `cycle`, `regular`, `tree`, `mixed`.
+/// `cycle`, `regular`, `tree`, `mixed`, `lobster-or-line`.
 ///
 /// # Example
 /// ```
@@ -66,6 +66,9 @@ pub enum Generator {
     Tree,
     /// Each graph from one of [`Generator::MIX`], all equally often.
     Mixed,
+    /// Four of five graphs a [`lobster`] with the paper's parameters, the fifth a [`line()`] of
+    /// [`Generator::STRETCH`] times the size: long distances without large graphs of the kind that is learned.
+    LobsterOrLine,
 }
 
 impl Generator {
@@ -77,7 +80,7 @@ impl Generator {
     pub const KNN: Self = Self::Knn { dimension: 1, k: 8 };
 
     /// Every generator that can be named, with the paper's parameters.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ER,
         Self::KNN,
         Self::Planar,
@@ -89,26 +92,32 @@ impl Generator {
         Self::Regular { degree: 3 },
         Self::Tree,
         Self::Mixed,
+        Self::LobsterOrLine,
     ];
 
     /// What [`Generator::Mixed`] draws from: the paper's four kinds of weighted graphs, and grids.
     pub const MIX: [Self; 5] = [Self::ER, Self::KNN, Self::Planar, Self::LOBSTER, Self::Grid];
+
+    /// How much longer the lines of [`Generator::LobsterOrLine`] are than its lobsters.
+    pub const STRETCH: usize = 6;
 
     /// The name it is parsed from.
     pub fn name(&self) -> &'static str {
         self.into()
     }
 
-    /// The generator and size of the next graph. Only [`Generator::Mixed`] draws: one of its kinds, where a grid has as
-    /// many nodes as the others, or a few more.
+    /// The generator and size of the next graph. Only mixtures draw: one of their kinds, where a grid has as many nodes
+    /// as the others, or a few more.
     #[must_use]
     pub fn next(&self, size: usize, rng: &mut impl Rng) -> (Self, usize) {
-        if *self != Self::Mixed {
-            return (*self, size);
-        }
-        match Self::MIX[rng.random_range(0..Self::MIX.len())] {
-            Self::Grid => (Self::Grid, (size as f64).sqrt().ceil() as usize),
-            kind => (kind, size),
+        match self {
+            Self::Mixed => match Self::MIX[rng.random_range(0..Self::MIX.len())] {
+                Self::Grid => (Self::Grid, (size as f64).sqrt().ceil() as usize),
+                kind => (kind, size),
+            },
+            Self::LobsterOrLine if rng.random_range(0..5_u32) == 0 => (Self::Line, size.saturating_mul(Self::STRETCH)),
+            Self::LobsterOrLine => (Self::LOBSTER, size),
+            _ => (*self, size),
         }
     }
 
@@ -128,7 +137,7 @@ impl Generator {
             Self::Cycle => cycle(size),
             Self::Regular { degree } => regular(size, degree, rng),
             Self::Tree => tree(size, rng),
-            Self::Mixed => {
+            Self::Mixed | Self::LobsterOrLine => {
                 let (kind, size) = self.next(size, rng);
                 kind.generate(size, rng)
             }
@@ -178,6 +187,10 @@ mod tests {
             let size = if kind == Generator::Grid { 6 } else { 30 };
             assert!((20..60).contains(&drawn.iter().filter(|&&one| one == (kind, size)).count()), "{kind}");
         }
+        let drawn: Vec<_> = (0..200).map(|_| Generator::LobsterOrLine.next(30, &mut rng)).collect();
+        let lines = drawn.iter().filter(|&&one| one == (Generator::Line, 180)).count();
+        assert!((25..60).contains(&lines), "{lines} lines");
+        assert_eq!(drawn.iter().filter(|&&one| one == (Generator::LOBSTER, 30)).count(), 200 - lines);
         let before = rng.clone();
         assert_eq!(Generator::LOBSTER.next(30, &mut rng), (Generator::LOBSTER, 30));
         assert_eq!(rng.random::<u64>(), before.clone().random::<u64>());

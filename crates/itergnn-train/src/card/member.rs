@@ -11,7 +11,7 @@ use crate::TrainError;
 use crate::config::{ResolvedRun, RunConfig, SupervisedConfig};
 use crate::data::{Dataset, OwnData, epoch_order};
 use crate::evaluation::Predicted;
-use crate::learning::{LearnerState, Moments, StepReport};
+use crate::learning::{LearnerState, Moments, StepReport, started_from};
 use crate::records::{EpochRecord, Record, StepRecord};
 use crate::run::{MethodState, Progress};
 use crate::session::{Advance, Clock, Facts, Method};
@@ -45,7 +45,10 @@ impl Member {
         let settings = config.supervised()?.clone();
         let graph = graph_model(&run.model)?;
         let network = network(graph)?;
-        let model = run.model.init(&Device::flex(), &mut InitRng::new(config.seed))?;
+        let mut model = run.model.init(&Device::flex(), &mut InitRng::new(config.seed))?;
+        if let Some(path) = &config.model.start_from {
+            model = started_from(model, path)?;
+        }
         let tensors = named_tensors(&model);
         let slots = slots(graph, &tensors)?;
         let parameters = flatten(&slots, |name| single(&tensors[name].values));

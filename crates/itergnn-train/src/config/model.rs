@@ -1,5 +1,7 @@
 //! A model by name, with changes.
 
+use std::path::PathBuf;
+
 use itergnn_nn::controllers::{ControllerConfig, Scope};
 use itergnn_nn::layers::Aggregation;
 use itergnn_nn::{Activation, GnnConfig, GraphModelConfig, LayerKind, Level, Prior, ReadoutKind, preset};
@@ -63,6 +65,10 @@ pub struct ModelConfig {
     /// Settings of a max-plus model.
     #[serde(default, skip_serializing_if = "MaxPlusChanges::is_empty")]
     pub max_plus: MaxPlusChanges,
+    /// A model file whose weights the run begins with, in place of drawn ones. They must have the same names and
+    /// shapes; controller settings without weights, such as caps, may differ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_from: Option<PathBuf>,
 }
 
 /// Reads `"iter"` like `{ kind = "iter" }`.
@@ -90,6 +96,7 @@ impl ModelConfig {
             scope: None,
             controller: None,
             max_plus: MaxPlusChanges::default(),
+            start_from: None,
         }
     }
 

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use itergnn_nn::GnnConfig;
+use burn::tensor::Device;
 use itergnn_nn::fused::Engine;
 use itergnn_nn::store::ModelCard;
+use itergnn_nn::{GnnConfig, InitRng};
 use itergnn_tasks::{Split, TaskSpec};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -14,6 +15,7 @@ use super::{
 };
 use crate::TrainError;
 use crate::data::{AlgorithmData, OwnData};
+use crate::learning::started_from;
 
 /// A run: the same configuration gives the same weights, bit for bit, on any number of threads.
 ///
@@ -77,6 +79,17 @@ pub struct ResolvedRun {
     pub config: RunConfig,
     /// The whole configuration of the model.
     pub model: GnnConfig,
+}
+
+impl ResolvedRun {
+    /// Refuses more steps than there can be, and weights to begin with that are another network's.
+    fn check(&self) -> Result<(), TrainError> {
+        check_training_steps(&self.model)?;
+        if let Some(path) = &self.config.model.start_from {
+            started_from(self.model.init(&Device::flex(), &mut InitRng::new(0))?, path)?;
+        }
+        Ok(())
+    }
 }
 
 /// Samples that are looked at for the widths of an algorithm's: some graphs have no edges.
@@ -211,7 +224,7 @@ impl RunConfig {
             }
             other => return Err(other.not_supervised(&self.task)),
         };
-        check_training_steps(&run.model)?;
+        run.check()?;
         Ok(run)
     }
 
@@ -231,7 +244,7 @@ impl RunConfig {
         task.check(&shape, &*data.train)?;
         task.check(&shape, &*data.validation)?;
         let resolved = run.supervised()?.resolve(&run, &shape)?;
-        check_training_steps(&resolved.model)?;
+        resolved.check()?;
         Ok(resolved)
     }
 
@@ -257,6 +270,9 @@ impl RunConfig {
             }
             if self.engine != Engine::Auto {
                 return refused("engine");
+            }
+            if self.model.start_from.is_some() {
+                return refused("model.start_from");
             }
         }
         self.optimiser.validate()?;

@@ -1,6 +1,7 @@
 //! A model that learns.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use burn::module::Module;
 use burn::tensor::Device;
@@ -9,6 +10,7 @@ use itergnn_nn::aligned::Refit;
 use itergnn_nn::controllers::RunOptions;
 use itergnn_nn::{
     Engine, GnnConfig, GnnModel, GraphTensors, InitRng, Level, NamedTensor, named_tensors, pointer, replace_tensors,
+    store,
 };
 
 use super::memory::keep_freed_memory;
@@ -97,6 +99,14 @@ impl Learner {
         let device = device.clone().autodiff();
         let model = model.init(&device, &mut InitRng::new(seed))?;
         Ok(Self { model, optimiser: Optimiser::new(optimiser), loss, device, engine: Engine::Auto })
+    }
+
+    /// With the weights of a model file in place of drawn ones.
+    ///
+    /// # Errors
+    /// As [`started_from`].
+    pub(crate) fn started_from(self, path: &Path) -> Result<Self, TrainError> {
+        Ok(Self { model: started_from(self.model, path)?, ..self })
     }
 
     /// With another engine than the best that covers the model.
@@ -216,6 +226,20 @@ impl Learner {
         self.optimiser = self.optimiser.clone().with_moments(&state.moments);
         Ok(())
     }
+}
+
+/// The model with the weights of a model file.
+///
+/// # Errors
+/// [`TrainError::Store`] if the file cannot be read; [`TrainError::Config`] names the weight that is missing,
+/// superfluous or of another shape.
+pub(crate) fn started_from(model: GnnModel, path: &Path) -> Result<GnnModel, TrainError> {
+    let (other, _) = store::load(path, &Device::flex())?;
+    let state = LearnerState { weights: named_tensors(&other), ..LearnerState::default() };
+    check_names(&named_tensors(&model), &state).map_err(|why| {
+        TrainError::config("model.start_from", format!("{} is another network: {why}", path.display()))
+    })?;
+    Ok(replace_tensors(model, &state.weights))
 }
 
 pub(crate) fn check_names(expected: &BTreeMap<String, NamedTensor>, state: &LearnerState) -> Result<(), String> {

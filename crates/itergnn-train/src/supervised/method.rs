@@ -44,7 +44,10 @@ impl Supervised {
         let config = run.config.clone();
         let settings = config.supervised()?.clone();
         let (loss, measure) = (super::loss_of(&config), super::measure_of(&config));
-        let learner = Learner::new(&run.model, loss, &config.optimiser, config.seed, device)?;
+        let mut learner = Learner::new(&run.model, loss, &config.optimiser, config.seed, device)?;
+        if let Some(path) = &config.model.start_from {
+            learner = learner.started_from(path)?;
+        }
         Ok(Self {
             learner: learner.with_engine(config.engine),
             settings,
