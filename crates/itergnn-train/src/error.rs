@@ -85,6 +85,15 @@ pub enum TrainError {
         /// What differs.
         what: String,
     },
+    /// A run that ended has lost the states it could go on from.
+    #[error(
+        "{} holds the result of a run without its checkpoints; put them back, or choose another directory",
+        path.display()
+    )]
+    NoCheckpoint {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A checkpoint is damaged or of another kind.
     #[error("checkpoint {}: {why}", path.display())]
     Checkpoint {

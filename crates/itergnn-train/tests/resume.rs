@@ -240,3 +240,17 @@ fn a_finished_run_is_not_run_again() {
     assert_eq!((again.status, bits(&again.model)), (Status::Finished, bits(&first.model)));
     assert_eq!(again.best, first.best);
 }
+
+#[test]
+fn a_finished_run_without_checkpoints_is_not_begun_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = tiny(Task::ShortestPath);
+    train(&config, Some(folder.path()), &TrainOptions::default(), &mut Silent).unwrap();
+    let model = fs::read(RunDirectory::best_model_in(folder.path())).unwrap();
+    fs::remove_dir_all(folder.path().join("checkpoints")).unwrap();
+    for start in [Start::Resume, Start::ResumeOrNew] {
+        let refused = train(&config, Some(folder.path()), &options(start, None), &mut Silent).unwrap_err();
+        assert!(matches!(&refused, TrainError::NoCheckpoint { .. }), "{refused}");
+    }
+    assert_eq!(fs::read(RunDirectory::best_model_in(folder.path())).unwrap(), model);
+}

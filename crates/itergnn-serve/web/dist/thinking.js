@@ -244,7 +244,7 @@ export class Thinking {
             await Promise.all(panes.map((pane) => pane.solve(question, asking.signal)));
             this.show(this.step);
             this.controls.label.dataset["answered"] = number;
-            if (thenPlay) {
+            if (thenPlay && this.controls.label.closest("[hidden]") === null) {
                 say(panes.map((pane) => pane.summary()).join(" "));
             }
         }

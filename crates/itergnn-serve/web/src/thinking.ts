@@ -320,7 +320,8 @@ export class Thinking {
       await Promise.all(panes.map((pane) => pane.solve(question, asking.signal)));
       this.show(this.step);
       this.controls.label.dataset["answered"] = number;
-      if (thenPlay) {
+      // Whoever has gone on to another tab meanwhile hears of that one.
+      if (thenPlay && this.controls.label.closest("[hidden]") === null) {
         say(panes.map((pane) => pane.summary()).join(" "));
       }
     } catch (error) {

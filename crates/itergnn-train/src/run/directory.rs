@@ -15,6 +15,9 @@ use crate::{RunConfig, TrainError};
 /// The log of a run in its folder.
 pub(crate) const METRICS: &str = "metrics.jsonl";
 
+/// How a run ended.
+pub(crate) const RESULT: &str = "result.json";
+
 /// What to do with a directory that may already hold a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Start {
@@ -151,7 +154,8 @@ impl RunDirectory {
     /// The newest state that can be read, and what was wrong with those that cannot; `None` if none was ever saved.
     ///
     /// # Errors
-    /// [`TrainError::Checkpoint`] if there are states and none can be read.
+    /// [`TrainError::Checkpoint`] if there are states and none can be read; [`TrainError::NoCheckpoint`] if the run has
+    /// a result and no state, since beginning again would replace it.
     pub fn load(&self) -> Result<Option<(Checkpoint, Vec<String>)>, TrainError> {
         let mut faults: Vec<(PathBuf, String)> = Vec::new();
         for path in [self.checkpoint_path(), self.previous_checkpoint_path()] {
@@ -171,6 +175,7 @@ impl RunDirectory {
         }
         match faults.into_iter().next() {
             Some((path, why)) => Err(TrainError::Checkpoint { path, why }),
+            None if self.path.join(RESULT).exists() => Err(TrainError::NoCheckpoint { path: self.path.clone() }),
             None => Ok(None),
         }
     }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use itergnn_nn::store::{self, ModelCard};
 use itergnn_nn::{GnnConfig, GnnModel};
 
-use super::{Checkpoint, LogLengths, RunDirectory, RunLog, Start, write_json};
+use super::{Checkpoint, LogLengths, RESULT, RunDirectory, RunLog, Start, write_json};
 use crate::TrainError;
 use crate::config::RunConfig;
 use crate::records::{Observer, Record};
@@ -111,6 +111,6 @@ impl RunFiles {
     }
 
     pub(crate) fn write_result(&self, result: &serde_json::Value) -> Result<(), TrainError> {
-        self.open.as_ref().map_or(Ok(()), |open| write_json(&open.directory.path().join("result.json"), result))
+        self.open.as_ref().map_or(Ok(()), |open| write_json(&open.directory.path().join(RESULT), result))
     }
 }

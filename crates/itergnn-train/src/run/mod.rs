@@ -25,7 +25,7 @@ mod tensorboard;
 
 pub use atomic_file::{write_atomically, write_keeping_previous};
 pub use checkpoint::{Checkpoint, LogLengths, MethodState};
-pub(crate) use directory::{METRICS, lock_directory, write_json};
+pub(crate) use directory::{METRICS, RESULT, lock_directory, write_json};
 pub use directory::{RunDirectory, Start};
 pub(crate) use files::RunFiles;
 pub use log::RunLog;
