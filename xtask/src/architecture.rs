@@ -19,6 +19,7 @@ const RULES: &[(&str, &[&str], bool)] = &[
     ("itergnn-serve", &["itergnn"], false),
     ("itergnn-cli", &["itergnn", "itergnn-serve"], false),
     ("itergnn-py", &["itergnn"], false),
+    ("late-bridges", &["itergnn-graph"], false),
     ("xtask", &[], false),
 ];
 
