@@ -25,8 +25,8 @@ impl ComponentCountSampler {
     /// A sampler of the given settings.
     ///
     /// # Errors
-    /// [`TaskError::Setting`] for a directed generator, one that takes a side instead of a number of nodes, or counts
-    /// of 0.
+    /// [`TaskError::Setting`] for a directed generator, one that takes a side instead of a number of nodes, counts
+    /// of 0, or a range outside (0, 1].
     pub fn new(mut spec: ComponentCountSpec) -> Result<Self, TaskError> {
         let refuse = |what: &str, why: &str| {
             Err(TaskError::Setting { task: Task::ComponentCount, what: what.to_owned(), why: why.to_owned() })
@@ -47,6 +47,9 @@ impl ComponentCountSampler {
         if spec.components == 0 || spec.attributes == 0 {
             return refuse("components and attributes", "must be at least 1");
         }
+        if !(spec.narrowest > 0.0 && spec.narrowest <= 1.0) {
+            return refuse("narrowest", "must be above 0, and at most 1");
+        }
         Ok(Self { spec })
     }
 
@@ -65,12 +68,19 @@ impl ComponentCountSampler {
         let graph = disjoint_union(&parts)?;
         let found = components::count(&graph);
         assert_eq!(found, count as usize, "union-find counts the parts that were joined");
-        let numbers = (0..graph.nodes() * self.spec.attributes).map(|_| rng.random::<f32>()).collect();
+        let range = self.range(rng);
+        let numbers = (0..graph.nodes() * self.spec.attributes).map(|_| 1.0 - range * (1.0 - rng.random::<f32>()));
+        let numbers = numbers.collect();
         let ones = vec![1.0; graph.edges()];
         let graph = graph
             .with_node_attributes(Attributes::new(self.spec.attributes, numbers))?
             .with_edge_attributes(Attributes::new(1, ones))?;
         Ok(Sample::graph_level(Task::ComponentCount, size, graph, vec![found as f32]))
+    }
+
+    /// How far below 1 the random numbers of a graph may lie.
+    fn range(&self, rng: &mut impl Rng) -> f32 {
+        if self.spec.narrowest == 1.0 { 1.0 } else { libm::powf(self.spec.narrowest, rng.random()) }
     }
 
     /// A connected graph without attributes.
@@ -162,6 +172,23 @@ mod tests {
         assert_eq!(seen[0], 0);
         // About 93 of each; five standard deviations are 44.
         assert!(seen[1..].iter().all(|&times| times > 49), "{seen:?}");
+    }
+
+    #[test]
+    fn narrow_numbers_lie_close_below_one() {
+        let spec = ComponentCountSpec { narrowest: 0.01, ..Default::default() };
+        let sampler = spec.clone().sampler().unwrap();
+        let lowest: Vec<f32> = (0..200)
+            .map(|index| sampler.sample(8, index).unwrap().graph.node_attributes().values().to_vec())
+            .map(|numbers| numbers.into_iter().fold(1.0, f32::min))
+            .collect();
+        assert!(lowest.iter().all(|lowest| (0.0..1.0).contains(lowest)));
+        // Half of the ranges are below .1; five standard deviations of a binomial(200, 1/2) are 36.
+        let narrow = lowest.iter().filter(|lowest| **lowest > 0.9).count();
+        assert!((64..=150).contains(&narrow), "{narrow}");
+        for narrowest in [0.0, 1.5, f32::NAN] {
+            assert!(ComponentCountSpec { narrowest, ..spec.clone() }.sampler().is_err());
+        }
     }
 
     #[test]

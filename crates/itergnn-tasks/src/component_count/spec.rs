@@ -20,13 +20,22 @@ pub struct ComponentCountSpec {
     pub components: u32,
     /// Random numbers on each node.
     pub attributes: usize,
+    /// The random numbers of a graph lie in [1 - r, 1), and the logarithm of r is uniform between this and 1. Below 1
+    /// the largest numbers of a small part are as close as those of a large one; 1 is the paper's U[0, 1).
+    #[serde(skip_serializing_if = "is_all")]
+    pub narrowest: f32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_all(range: &f32) -> bool {
+    *range == 1.0
 }
 
 impl Default for ComponentCountSpec {
     /// Erdos-Renyi parts, the paper's training sizes, up to six components, one random number per node.
     fn default() -> Self {
         let generator = Generator::Er { p: 0.5, directed: false };
-        Self { generator, size: SizeRange::TRAINING, components: 6, attributes: 1 }
+        Self { generator, size: SizeRange::TRAINING, components: 6, attributes: 1, narrowest: 1.0 }
     }
 }
 
@@ -34,8 +43,8 @@ impl ComponentCountSpec {
     /// A sampler of these settings.
     ///
     /// # Errors
-    /// [`TaskError::Setting`] for a directed generator, one that takes a side instead of a number of nodes, or counts
-    /// of 0.
+    /// [`TaskError::Setting`] for a directed generator, one that takes a side instead of a number of nodes, counts
+    /// of 0, or a range outside (0, 1].
     pub fn sampler(self) -> Result<ComponentCountSampler, TaskError> {
         ComponentCountSampler::new(self)
     }
