@@ -2,6 +2,9 @@
 
 use super::{ExperimentResult, Measured};
 
+/// A share that is less likely than this under the paper's is below the paper's.
+const LEAST_LIKELY: f64 = 0.05;
+
 /// What a column measures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
@@ -40,6 +43,15 @@ impl Quantity {
         }
     }
 
+    /// Whether so few graphs can tell a share from a larger one: with `paper` as the true share, `ours` of `count` graphs
+    /// or less has a probability below 5%. Errors are told apart by their values alone.
+    pub fn can_tell(self, ours: f64, paper: f64, count: u64) -> bool {
+        match self {
+            Self::RelativeLoss | Self::Mse => true,
+            _ => at_most((ours * count as f64).round() as u64, count, paper) < LEAST_LIKELY,
+        }
+    }
+
     /// A value as the tables print it.
     pub fn show(self, value: f64) -> String {
         match self {
@@ -67,6 +79,23 @@ impl Quantity {
             Self::Mse => "mean squared error",
         }
     }
+}
+
+/// The probability of at most `successes` in `count` trials of probability `share`.
+fn at_most(successes: u64, count: u64, share: f64) -> f64 {
+    if successes >= count {
+        return 1.0;
+    }
+    if !(0.0 < share && share < 1.0) {
+        return if share <= 0.0 { 1.0 } else { 0.0 };
+    }
+    let mut choices = 0.0; // the logarithm of the binomial coefficient
+    let mut total = 0.0;
+    for k in 0..=successes {
+        total += (choices + k as f64 * share.ln() + (count - k) as f64 * (-share).ln_1p()).exp();
+        choices += ((count - k) as f64 / (k + 1) as f64).ln();
+    }
+    total.min(1.0)
 }
 
 /// A table: rows of models, columns of test settings.
@@ -184,6 +213,20 @@ mod tests {
     fn worse_depends_on_the_quantity() {
         assert!(Quantity::Mse.is_worse(2.0, 1.0) && !Quantity::RelativeLoss.is_worse(0.0, 0.1));
         assert!(Quantity::Accuracy.is_worse(0.9, 1.0) && !Quantity::SuccessRate.is_worse(1.0, 1.0));
+    }
+
+    /// Values of the sum over `math.comb` in Python.
+    #[test]
+    fn few_graphs_cannot_tell_close_shares_apart() {
+        for (successes, count, share, expected) in
+            [(16, 20, 0.917, 0.078_691), (2, 20, 0.103, 0.659_793), (8, 20, 0.651, 0.019_119)]
+        {
+            assert!((at_most(successes, count, share) - expected).abs() < 1e-6, "{successes} of {count}");
+        }
+        assert_eq!((at_most(99, 100, 1.0), at_most(100, 100, 1.0), at_most(0, 5, 0.0)), (0.0, 1.0, 1.0));
+        assert!(at_most(499, 1000, 0.5) > 0.48 && at_most(499, 1000, 0.5) < 0.5);
+        assert!(!Quantity::SuccessRate.can_tell(0.8, 0.917, 20) && Quantity::SuccessRate.can_tell(0.99, 1.0, 100));
+        assert!(Quantity::Mse.can_tell(1.01, 1.0, 5));
     }
 
     #[test]

@@ -183,7 +183,7 @@ fn report(
         ("version", env!("CARGO_PKG_VERSION").to_owned()),
         (
             "how to read a cell",
-            "ours: the seed that does best on fresh graphs of the largest sizes of training (mean ± standard deviation over the seeds, the best seed) [number of seeds; how many gave no number; how many graphs a cap on iterations cut; the steps, where training was shorter than the budget], then the paper's number; ▼ marks where the chosen seed falls short of it. No number stands where a network does not stop by itself or overflows. Settings, steps and times of every run stand in results/."
+            "ours: the seed that does best on fresh graphs of the largest sizes of training (mean ± standard deviation over the seeds, the best seed) [number of seeds; how many gave no number; how many graphs a cap on iterations cut; the steps, where training was shorter than the budget], then the paper's number; ▼ marks where the chosen seed falls short of it, ≈ where it is below but so few test graphs cannot tell (a share as low has a probability of 5% or more under the paper's). No number stands where a network does not stop by itself or overflows. Settings, steps and times of every run stand in results/."
                 .to_owned(),
         ),
     ];

@@ -78,8 +78,11 @@ fn shown(cell: &Cell, quantity: Quantity, section: &Section, results: &[Experime
         }
     };
     let chosen = if spread.has_choice { spread.chosen } else { Some(mean) };
-    let short = |paper: f64| chosen.is_none_or(|chosen| quantity.is_worse(chosen, paper));
-    ReportCell { text: format!("{ours} {remarks}{paper}"), short: is_compared && cell.paper.is_some_and(short) }
+    let worse = cell.paper.filter(|paper| is_compared && chosen.is_none_or(|chosen| quantity.is_worse(chosen, *paper)));
+    let told = |paper: f64| chosen.is_none_or(|chosen| quantity.can_tell(chosen, paper, spread.count));
+    let short = worse.is_some_and(told);
+    let close = if worse.is_some() && !short { " ≈" } else { "" };
+    ReportCell { text: format!("{ours} {remarks}{paper}{close}"), short }
 }
 
 /// Says so where a cell comes from shorter trainings than the plan has.
