@@ -52,8 +52,17 @@ pub(crate) struct Sample {
     pub(crate) graph: TimedGraph,
     /// The bridge lets nothing pass before iteration `open + 1`; 0: it is always open.
     pub(crate) open: usize,
-    /// The first iteration after which the target can know of the source; the distance where nothing opens late.
-    pub(crate) arrival: usize,
+    /// Edges from the source to the bridge, and from where the bridge begins to the target.
+    before: usize,
+    beyond: usize,
+}
+
+impl Sample {
+    /// The first iteration after which the target can know of the source, if the bridge opens after `open`; the
+    /// distance where it is open from the beginning.
+    pub(crate) fn arrival(&self, open: usize) -> usize {
+        open.max(self.before) + self.beyond
+    }
 }
 
 /// How samples are drawn.
@@ -68,8 +77,9 @@ pub(crate) struct Draw {
 }
 
 impl Draw {
-    /// A lobster of [4, 34) line nodes, source and target, and a bridge: an edge of the path between them.
-    pub(crate) fn sample(&self, rng: &mut impl Rng) -> Sample {
+    /// A lobster of [4, 34) line nodes, source and target, and a bridge: an edge of the path between them. A second
+    /// sample asks the same of a neighbour of the target, where there is one beyond the bridge.
+    pub(crate) fn samples(&self, rng: &mut impl Rng) -> Vec<Sample> {
         loop {
             let line = rng.random_range(4..34);
             let lobster = lobster(line, 0.2, 0.2, rng).expect("probabilities lie between 0 and 1");
@@ -90,7 +100,9 @@ impl Draw {
             // Only a sender can combine what it is with what it has heard, so a target must have someone to tell.
             let heard = bridge[1] != target || lobster.senders_of(target as u32).len() > 1;
             let one_way = rng.random::<f64>() < self.one_way && heard;
-            let late = rng.random::<f64>() < self.late;
+            // A node alone behind a bridge that is closed hears nothing, and so cannot count.
+            let accompanied = bridge.iter().all(|&end| lobster.senders_of(end as u32).len() > 1);
+            let late = rng.random::<f64>() < self.late && accompanied;
             let open = if late { ((1.0 + self.latest).ln() * rng.random::<f64>()).exp() as usize } else { 0 };
             let edges: Vec<_> = lobster
                 .edge_list()
@@ -99,8 +111,27 @@ impl Draw {
                 .filter(|&[sender, receiver]| !(one_way && [receiver, sender] == bridge))
                 .map(|edge| (edge, if edge == bridge || [edge[1], edge[0]] == bridge { open } else { 0 }))
                 .collect();
-            let arrival = open.max(before) + path.len() - 1 - before;
-            return Sample { graph: TimedGraph::new(lobster.nodes(), &edges, source, target), open, arrival };
+            let of = |target: usize, distance: usize| Sample {
+                graph: TimedGraph::new(lobster.nodes(), &edges, source, target),
+                open,
+                before,
+                beyond: distance - before,
+            };
+            let distance = path.len() - 1;
+            let mut samples = vec![of(target, distance)];
+            // A neighbour beyond the bridge too.
+            let neighbours: Vec<usize> = lobster
+                .senders_of(target as u32)
+                .iter()
+                .map(|&node| node as usize)
+                .filter(|&node| hops[node] as usize > before)
+                .filter(|&node| !one_way || bridge[1] != node || lobster.senders_of(node as u32).len() > 1)
+                .collect();
+            if !neighbours.is_empty() {
+                let other = neighbours[rng.random_range(0..neighbours.len())];
+                samples.push(of(other, hops[other] as usize));
+            }
+            return samples;
         }
     }
 }
@@ -128,19 +159,43 @@ mod tests {
     }
 
     #[test]
+    fn whoever_waits_has_company() {
+        let draw = Draw { one_way: 0.4, late: 1.0, latest: 60.0 };
+        let mut rng = rng::seeded(2);
+        let samples: Vec<Sample> = (0..300).flat_map(|_| draw.samples(&mut rng)).filter(|s| s.open > 0).collect();
+        assert!(samples.len() > 200);
+        for sample in samples {
+            let graph = sample.graph;
+            for node in 0..graph.nodes() {
+                let mut incoming = graph.offsets[node]..graph.offsets[node + 1];
+                assert!(incoming.any(|edge| graph.opens[edge] == 0), "node {node} hears nobody until the bridge opens");
+            }
+        }
+    }
+
+    #[test]
     fn the_answer_is_when_the_target_can_know_of_the_source() {
         let draw = Draw { one_way: 0.4, late: 0.5, latest: 60.0 };
         let mut rng = rng::seeded(1);
         let (mut late, mut one_way) = (0, 0);
+        let mut pairs = 0;
         for _ in 0..300 {
-            let sample = draw.sample(&mut rng);
-            assert_eq!(watch(&sample.graph), sample.arrival);
-            assert!(sample.graph.nodes() <= 33 * 3);
-            let target = sample.graph.roles.iter().position(|role| *role == TARGET).unwrap();
-            assert!(sample.graph.senders.contains(&target), "a target that nobody hears");
-            late += usize::from(sample.open > 0);
-            one_way += usize::from(sample.graph.senders.len() < 2 * (sample.graph.nodes() - 1));
+            let samples = draw.samples(&mut rng);
+            for sample in &samples {
+                assert_eq!(watch(&sample.graph), sample.arrival(sample.open));
+                assert!(sample.graph.nodes() <= 33 * 3);
+                let target = sample.graph.roles.iter().position(|role| *role == TARGET).unwrap();
+                assert!(sample.graph.senders.contains(&target), "a target that nobody hears");
+            }
+            if let [first, second] = samples.as_slice() {
+                assert_eq!(first.beyond.abs_diff(second.beyond), 1);
+                assert_eq!((first.open, &first.graph.senders), (second.open, &second.graph.senders));
+                pairs += 1;
+            }
+            late += usize::from(samples[0].open > 0);
+            one_way += usize::from(samples[0].graph.senders.len() < 2 * (samples[0].graph.nodes() - 1));
         }
-        assert!((100..200).contains(&late) && (60..140).contains(&one_way), "{late} late, {one_way} one way");
+        assert!((80..180).contains(&late) && (60..140).contains(&one_way), "{late} late, {one_way} one way");
+        assert!((200..300).contains(&pairs), "{pairs} pairs");
     }
 }

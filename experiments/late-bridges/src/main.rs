@@ -8,6 +8,7 @@ mod matrix;
 mod network;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
@@ -16,14 +17,12 @@ use itergnn_graph::rng;
 use serde_json::json;
 
 use graphs::{Draw, TimedGraph};
-use learn::{Prices, Record, Seen, add_gradient};
+use learn::{Prices, Seen, add_gradients};
 use network::{ModelFile, Network, WEIGHTS};
 
-/// Graphs per step.
+/// Graphs per step, or one more: samples come in pairs.
 const BATCH: usize = 32;
 const WARM_UP: usize = 200;
-/// The latest opening while openings begin.
-const FIRST_OPENINGS: f64 = 10.0;
 
 /// Trains an Iter-Homo-Path-settle network on small lobsters whose paths may open late.
 #[derive(Parser)]
@@ -34,20 +33,26 @@ struct Arguments {
     out: PathBuf,
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    #[arg(long, default_value_t = 40_000)]
+    #[arg(long, default_value_t = 90_000)]
     steps: usize,
-    /// Largest rate; it falls to zero along a cosine
+    /// Largest rate
     #[arg(long, default_value_t = 1e-3)]
     learning_rate: f64,
+    /// The part of the steps at that rate; then it falls evenly in its logarithm
+    #[arg(long, default_value_t = 0.2)]
+    hold: f64,
+    /// The rate at the end
+    #[arg(long, default_value_t = 5e-7)]
+    last_rate: f64,
     /// The iteration after which the last bridges open
-    #[arg(long, default_value_t = 400.0)]
+    #[arg(long, default_value_t = 5000.0)]
     latest: f64,
+    /// Bridges open at most as late as this divided by the rate: the error of the growth is about half of the product
+    #[arg(long, default_value_t = 0.03)]
+    reach: f64,
     /// The part of the steps before bridges begin to open late
-    #[arg(long, default_value_t = 0.15)]
-    ramp_from: f64,
-    /// The part of the steps after which they open as late as --latest says
-    #[arg(long, default_value_t = 0.75)]
-    ramp_to: f64,
+    #[arg(long, default_value_t = 0.05)]
+    late_from: f64,
     #[arg(long, default_value_t = 0.35)]
     one_way: f64,
     #[arg(long, default_value_t = 0.45)]
@@ -56,6 +61,10 @@ struct Arguments {
     unspent_price: f32,
     #[arg(long, default_value_t = 1.0)]
     early_price: f32,
+    #[arg(long, default_value_t = 0.3)]
+    deep_price: f32,
+    #[arg(long, default_value_t = 1.0)]
+    pair_price: f32,
     #[arg(long, default_value_t = 30.0)]
     slope_price: f32,
     #[arg(long, default_value_t = 0.01)]
@@ -99,6 +108,8 @@ struct Report {
     loss: f64,
     left: f64,
     slope: f64,
+    early_pairs: (f64, f64),
+    late_pairs: (f64, f64),
     exploded: usize,
 }
 
@@ -115,18 +126,26 @@ impl Report {
         self.slope += seen.slope_error;
     }
 
+    fn add_pair(&mut self, late: bool, difference: f32) {
+        let pairs = if late { &mut self.late_pairs } else { &mut self.early_pairs };
+        *pairs = (pairs.0 + f64::from(difference.abs()), pairs.1 + 1.0);
+    }
+
     fn print(&self, step: usize, arguments: &Arguments, latest: f64, begun: Instant) {
-        let seconds = begun.elapsed().as_secs_f64();
-        let rest = seconds / step as f64 * (arguments.steps - step) as f64;
+        let mean = |(sum, count): (f64, f64)| sum / count.max(1.0);
+        let samples = self.early.1 + self.late.1;
+        let minutes = begun.elapsed().as_secs_f64() / step as f64 * (arguments.steps - step) as f64 / 60.0;
         eprintln!(
-            "step {step} of {}: loss {:.4}, error {:.4}, late {:.4} (up to {latest:.0}), slope {:.4}, mass left {:.4}, \
-             {} exploded, {rest:.0} seconds left",
+            "step {step} of {}: loss {:.4}, error {:.4}, late {:.4} (up to {latest:.0}), slope {:.4}, neighbours {:.4}, \
+             late {:.4}, mass left {:.4}, {} exploded, {minutes:.0} minutes left",
             arguments.steps,
-            self.loss / (self.early.1 + self.late.1),
-            self.early.0 / self.early.1,
-            self.late.0 / self.late.1.max(1.0),
-            self.slope / self.late.1.max(1.0),
-            self.left / (self.early.1 + self.late.1),
+            mean((self.loss, samples)),
+            mean(self.early),
+            mean(self.late),
+            mean((self.slope, self.late.1)),
+            mean(self.early_pairs),
+            mean(self.late_pairs),
+            mean((self.left, samples)),
             self.exploded,
         );
     }
@@ -139,7 +158,17 @@ fn line(distance: usize) -> TimedGraph {
     TimedGraph::new(nodes, &edges, 4, 4 + distance)
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<()> {
     let arguments = Arguments::parse();
     ensure!(!arguments.out.exists(), "{} is there already", arguments.out.display());
     ensure!(arguments.steps > 0, "no steps to train");
@@ -148,27 +177,34 @@ fn main() -> Result<()> {
     let prices = Prices {
         unspent: arguments.unspent_price,
         early: arguments.early_price,
+        deep: arguments.deep_price,
+        pair: arguments.pair_price,
         slope: arguments.slope_price,
         iteration: arguments.iteration_price,
     };
-    let (mut adam, mut record, mut report) = (Adam::new(), Record::default(), Report::default());
+    let (mut adam, mut records, mut report) = (Adam::new(), Default::default(), Report::default());
     let mut rng = rng::seeded(arguments.seed);
     let begun = Instant::now();
     let mut gradient = vec![0.0f32; WEIGHTS];
     for step in 0..arguments.steps {
         let part = step as f64 / arguments.steps as f64;
-        let ramp = (part - arguments.ramp_from) / (arguments.ramp_to - arguments.ramp_from).max(1e-9);
-        let latest = FIRST_OPENINGS * (arguments.latest / FIRST_OPENINGS).powf(ramp.clamp(0.0, 1.0));
-        let late = if ramp < 0.0 { 0.0 } else { arguments.late };
+        let fall = ((part - arguments.hold) / (1.0 - arguments.hold)).max(0.0);
+        let rate = arguments.learning_rate * (arguments.last_rate / arguments.learning_rate).powf(fall);
+        let latest = (arguments.reach / rate).min(arguments.latest);
+        let late = if part < arguments.late_from { 0.0 } else { arguments.late };
         let draw = Draw { one_way: arguments.one_way, late, latest };
         gradient.fill(0.0);
-        for _ in 0..BATCH {
-            let sample = draw.sample(&mut rng);
-            report.add(sample.open > 0, add_gradient(&network, &sample, prices, &mut record, &mut gradient));
+        let mut count = 0;
+        while count < BATCH {
+            let samples = draw.samples(&mut rng);
+            let (seen, difference) = add_gradients(&network, &samples, prices, &mut records, &mut gradient);
+            count += samples.len();
+            let late = samples[0].open > 0;
+            seen.into_iter().for_each(|seen| report.add(late, seen));
+            difference.into_iter().for_each(|difference| report.add_pair(late, difference));
         }
-        gradient.iter_mut().for_each(|value| *value /= BATCH as f32);
-        let warm = ((step + 1) as f64 / WARM_UP as f64).min(1.0);
-        let rate = arguments.learning_rate * warm * (0.5 + 0.5 * (std::f64::consts::PI * part).cos());
+        gradient.iter_mut().for_each(|value| *value /= count as f32);
+        let rate = rate * ((step + 1) as f64 / WARM_UP as f64).min(1.0);
         if gradient.iter().all(|value| value.is_finite()) {
             adam.step(&mut network.weights, &gradient, rate);
             network.follow_weights();
@@ -180,12 +216,13 @@ fn main() -> Result<()> {
     }
     let settings = json!({
         "seed": arguments.seed, "steps": arguments.steps, "learning_rate": arguments.learning_rate,
-        "latest": arguments.latest, "ramp": [arguments.ramp_from, arguments.ramp_to], "one_way": arguments.one_way,
-        "late": arguments.late, "prices": { "unspent": arguments.unspent_price, "early": arguments.early_price,
-        "slope": arguments.slope_price, "iteration": arguments.iteration_price },
+        "hold": arguments.hold, "last_rate": arguments.last_rate, "latest": arguments.latest, "reach": arguments.reach,
+        "late_from": arguments.late_from, "one_way": arguments.one_way, "late": arguments.late,
+        "prices": { "unspent": prices.unspent, "early": prices.early, "deep": prices.deep, "pair": prices.pair,
+        "slope": prices.slope, "iteration": prices.iteration },
     });
     file.write(&network.weights, settings, &arguments.out)?;
-    for distance in [30, 100, 101, 400, 401] {
+    for distance in [30, 100, 101, 1000, 1001, 3000] {
         let (length, iterations) = network.predict(&line(distance), 20 * distance);
         println!("line of {distance}: {length:.2} after {iterations} iterations");
     }
